@@ -1,0 +1,68 @@
+"""quia: why a classifier decided as it did, exactly.
+
+>>> import quia
+>>> graph = quia.load("model.json")                                             # doctest: +SKIP
+>>> print(quia.explain(graph, {"SAT": 1400, "GPA": "medium", "Essay": "fail"}))  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from quia.errors import FormatError, GraphError, InstanceError, QuiaError, Refuted, TooLarge, Unsupported
+from quia.load import load
+from quia.variables import Variable
+from quia.verify import verify
+
+if TYPE_CHECKING:
+    from quia.bias import bias_of_classifier
+    from quia.explanation import Explanation, explain
+    from quia.graph import DecisionGraph
+    from quia.nnf import NNF
+    from quia.reason import Reason
+    from quia.reasons import Reasons
+
+__version__ = "0.1.0"
+
+# NumPy takes longer to import than all else, so the names that need it are fetched when they are first used.
+_LAZY = {
+    "DecisionGraph": "quia.graph",
+    "Explanation": "quia.explanation",
+    "NNF": "quia.nnf",
+    "Reason": "quia.reason",
+    "Reasons": "quia.reasons",
+    "bias_of_classifier": "quia.bias",
+    "explain": "quia.explanation",
+}
+
+__all__ = [
+    "NNF",
+    "DecisionGraph",
+    "Explanation",
+    "FormatError",
+    "GraphError",
+    "InstanceError",
+    "QuiaError",
+    "Reason",
+    "Reasons",
+    "Refuted",
+    "TooLarge",
+    "Unsupported",
+    "Variable",
+    "bias_of_classifier",
+    "explain",
+    "load",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'quia' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_LAZY[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

@@ -1,0 +1,145 @@
+"""Protected features: is a decision biased, may another one be?
+
+A decision is biased if it can change by changing protected features alone; a classifier is biased if one of its
+decisions is (Darwiche & Hirth, ECAI 2020; the paper's Luna).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from quia.errors import TooLarge
+from quia.graph import DecisionGraph
+from quia.ranges import Ranges, intersection
+from quia.reason import Reason, State
+
+SEARCH_LIMIT = 5_000_000
+"""How many pairs of nodes the search for a biased decision visits before it gives up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bias:
+    """Whether a decision can change by changing protected features alone, and the proof.
+
+    `reasons` are the necessary reasons that speak of protected features only; `changes` are states of protected
+    features with which the decision is `changed_decision`.
+    """
+
+    protected: tuple[str, ...]
+    biased: bool
+    decision: str
+    reasons: tuple[Reason, ...] = ()
+    changes: tuple[State, ...] = ()
+    changed_decision: str | None = None
+
+    def __bool__(self) -> bool:
+        return self.biased
+
+    def to_dict(self) -> dict[str, object]:
+        """The `bias` item of the JSON format."""
+        return {
+            "protected": list(self.protected),
+            "biased": self.biased,
+            "reasons": [reason.to_dict() for reason in self.reasons],
+            "changes": {state.feature: state.text for state in self.changes},
+            "decision": self.changed_decision,
+        }
+
+    def __str__(self) -> str:
+        names = ", ".join(self.protected)
+        if not self.biased:
+            return f"not biased: whatever {names} were, the decision would be {self.decision}"
+        changed = " and ".join(map(str, self.changes))
+        return f"biased: with {changed}, and all else the same, the decision would be {self.changed_decision}"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifierBias:
+    """Whether some decision of a classifier is biased, and two instances that prove it.
+
+    The instances differ in protected features only, yet are decided differently; features that neither mentions
+    may have any value, as long as it is the same in both.
+    """
+
+    protected: tuple[str, ...]
+    biased: bool
+    instance: tuple[State, ...] = ()
+    decision: str | None = None
+    other: tuple[State, ...] = ()
+    other_decision: str | None = None
+
+    def __bool__(self) -> bool:
+        return self.biased
+
+
+def bias_of_classifier(graph: DecisionGraph, protected: Collection[str]) -> ClassifierBias:
+    """Whether any decision of the graph is biased against protected features.
+
+    Walks the graph with two instances at once that must agree on every other feature. Complexity: pairs of
+    nodes for trees; in the worst case exponential for graphs, so it gives up with TooLarge at a limit.
+    """
+    names = tuple(protected)
+    guarded = {i for i, v in enumerate(graph.variables) if v.name in names}
+    if not guarded & set(graph.tested):
+        return ClassifierBias(names, False)
+    classes = _classes_below(graph)
+    whole = {v: ((0, graph.variables[v].size - 1),) for v in graph.tested}
+    root = len(graph) - 1
+    # Three contexts: what is left of the shared features, of one's protected features, of the other's.
+    start: _Step = (root, root, (), (), ())
+    seen = {start}
+    work = [start]
+    while work:
+        one, other, shared, mine, theirs = work.pop()
+        if classes[one] == classes[other] and len(classes[one]) == 1:
+            continue
+        if graph.nodes[one][0] < 0 and graph.nodes[other][0] < 0:
+            return ClassifierBias(
+                names,
+                True,
+                _states(graph, shared + mine),
+                graph.classes[graph.nodes[one][1]],
+                _states(graph, shared + theirs),
+                graph.classes[graph.nodes[other][1]],
+            )
+        moves_one = graph.nodes[one][0] >= 0 and (graph.nodes[other][0] < 0 or one >= other)
+        test, _, edges = graph.nodes[one if moves_one else other]
+        context = shared if test not in guarded else mine if moves_one else theirs
+        possible = dict(context).get(test, whole[test])
+        for ranges, child in edges:
+            left = intersection(ranges, possible)
+            if not left:
+                continue
+            updated = tuple(sorted({**dict(context), test: left}.items()))
+            step: _Step = (
+                child if moves_one else one,
+                other if moves_one else child,
+                updated if test not in guarded else shared,
+                updated if test in guarded and moves_one else mine,
+                updated if test in guarded and not moves_one else theirs,
+            )
+            if step not in seen:
+                seen.add(step)
+                work.append(step)
+        if len(seen) > SEARCH_LIMIT:
+            raise TooLarge(
+                f"looking for a biased decision took more than {SEARCH_LIMIT} steps; ask about one decision instead",
+                limit=SEARCH_LIMIT,
+            )
+    return ClassifierBias(names, False)
+
+
+_Context = tuple[tuple[int, Ranges], ...]
+_Step = tuple[int, int, _Context, _Context, _Context]
+
+
+def _classes_below(graph: DecisionGraph) -> list[frozenset[int]]:
+    below: list[frozenset[int]] = []
+    for _, label, edges in graph.nodes:
+        below.append(frozenset((label,)) if label >= 0 else frozenset().union(*(below[c] for _, c in edges)))
+    return below
+
+
+def _states(graph: DecisionGraph, context: Sequence[tuple[int, Ranges]]) -> tuple[State, ...]:
+    return tuple(State(graph.variables[v], ranges[0][0]) for v, ranges in sorted(context))

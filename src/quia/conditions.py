@@ -1,0 +1,129 @@
+"""The conditions on edges in words: `"< 1450"`, `"(0.6, 1.5]"`, `"missing"`, `["low", "medium"]`."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from quia.errors import GraphError, did_you_mean, listed, shown
+from quia.ranges import Ranges, union
+from quia.variables import MISSING, Cut, Variable, interval_text
+
+_COMPARISON = re.compile(r"\s*(<=|<|>=|>)\s*(\S+)\s*")
+_INTERVAL = re.compile(r"\s*([(\[])\s*([^\s,]+)\s*,\s*([^\s,]+?)\s*([)\]])\s*")
+
+
+class Interval(NamedTuple):
+    """The numbers between two cuts; None is no cut."""
+
+    lower: Cut | None
+    upper: Cut | None
+
+
+Condition = Interval | str
+"""One condition on a numeric variable: an interval or 'missing'."""
+
+
+def parse(text: object) -> Condition:
+    """One numeric condition.
+
+    >>> parse("< 1450"), parse("(0.6, 1.5]").lower, parse("missing")
+    (Interval(lower=None, upper=Cut(threshold=1450.0, after=False)), Cut(threshold=0.6, after=True), 'missing')
+    """
+    if not isinstance(text, str):
+        raise GraphError(f"the condition {shown(text)} is no text; write it as in '<= 3', '(0.6, 1.5]' or 'missing'")
+    if text.strip() == MISSING:
+        return MISSING
+    if compared := _COMPARISON.fullmatch(text):
+        operator, threshold = compared[1], _number(compared[2], text)
+        cut = Cut(threshold, after=operator in ("<=", ">"))
+        return Interval(None, cut) if operator[0] == "<" else Interval(cut, None)
+    if bounded := _INTERVAL.fullmatch(text):
+        low, high = _number(bounded[2], text), _number(bounded[3], text)
+        # An infinite end, whatever its bracket, is no cut: (-inf, 3] is all that is <= 3.
+        interval = Interval(
+            None if low == -math.inf else Cut(low, after=bounded[1] == "("),
+            None if high == math.inf else Cut(high, after=bounded[4] == "]"),
+        )
+        if low > high or (low == high and (bounded[1], bounded[4]) != ("[", "]")):
+            raise GraphError(f"the condition {shown(text)} holds for no number; its lower end must be below its upper")
+        return interval
+    raise GraphError(
+        f"the condition {shown(text)} cannot be read; write it as in '<= 3', '> 3', '(0.6, 1.5]' or 'missing'"
+    )
+
+
+def states_where(variable: Variable, conditions: Iterable[Condition]) -> Ranges:
+    """The states of a numeric variable, cut at these conditions' ends, in which one of them holds."""
+    last = len(variable.cuts)
+    pairs = []
+    for condition in conditions:
+        if isinstance(condition, str):
+            pairs.append((last + 1, last + 1))
+            continue
+        low = _beyond(variable, condition.lower, 0)
+        high = _beyond(variable, condition.upper, last + 1) - 1
+        if low <= high:
+            pairs.append((low, high))
+    return union(pairs)
+
+
+def states_named(variable: Variable, names: Iterable[object]) -> Ranges:
+    """The states of a nominal variable with these names."""
+    labels = variable.labels or ()
+    indices = []
+    for name in names:
+        if not isinstance(name, str) or name not in variable._index:
+            raise GraphError(
+                f"{variable.name!r} has no state {shown(name)}; its states are {listed(labels)}"
+                f"{did_you_mean(name, labels)}"
+            )
+        indices.append(variable._index[name])
+    if len(set(indices)) < len(indices):
+        raise GraphError(f"the states {shown(names)} of {variable.name!r} name one twice; name each once")
+    return union((index, index) for index in indices)
+
+
+def write(variable: Variable, ranges: Ranges, domain: Ranges) -> str | list[str]:
+    """The condition that tells these states from the others in the domain, as it stands in the JSON format.
+
+    The domain is what is still possible where the condition is asked, so that a second test of a variable
+    reads `<= 1.7`, as its author wrote it, and not `(0.6, 1.7]`.
+
+    >>> width = Variable.numeric("W", [0.6, 1.7])
+    >>> write(width, ((1, 1),), ((0, 2),)), write(width, ((1, 1),), ((1, 2),))
+    ('(0.6, 1.7]', '<= 1.7')
+    """
+    if variable.labels is not None:
+        return [variable.labels[state] for low, high in ranges for state in range(low, high + 1)]
+    last = len(variable.cuts)
+    numbers = [(low, min(high, last)) for low, high in ranges if low <= last]
+    possible = [state for low, high in domain if low <= last for state in (low, min(high, last))]
+    texts = []
+    for low, high in numbers:
+        lower = variable.cuts[low - 1] if low > possible[0] else None
+        upper = variable.cuts[high] if high < possible[-1] else None
+        texts.append(interval_text(lower, upper))
+    if variable.missing and any(high == last + 1 for _, high in ranges):
+        texts.append(MISSING)
+    return texts[0] if len(texts) == 1 else texts
+
+
+def _beyond(variable: Variable, cut: Cut | None, without: int) -> int:
+    if cut is None:
+        return without
+    if cut.parts_nothing:
+        return len(variable.cuts) + 1 if cut.after else 0
+    return variable.state_beyond(cut)
+
+
+def _number(text: str, condition: str) -> float:
+    try:
+        number = float(text) if "_" not in text else math.nan
+    except ValueError:
+        number = math.nan
+    if number != number:
+        raise GraphError(f"the condition {shown(condition)} has {shown(text)} where a number should be")
+    return number

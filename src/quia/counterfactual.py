@@ -1,0 +1,114 @@
+"""The nearest changed instances: every way to violate a shortest necessary reason that changes the decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from quia.graph import DecisionGraph
+from quia.ranges import Ranges, covers, difference, members
+from quia.reason import State
+
+Box = tuple[dict[int, Ranges], int]
+"""Where the changed variables may be for the graph to give one class: the states of each, and that class."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counterfactual:
+    """A nearest changed instance: what changes, and what the decision is then.
+
+    A numeric feature moves into an interval: any number in it will do.
+    """
+
+    changes: tuple[State, ...]
+    decision: str
+
+    def to_dict(self) -> dict[str, object]:
+        """The `counterfactuals` item of the JSON format."""
+        return {"changes": {state.feature: state.text for state in self.changes}, "decision": self.decision}
+
+    def __str__(self) -> str:
+        return f"{' and '.join(map(str, self.changes))}: {self.decision}"
+
+
+def changes(
+    graph: DecisionGraph,
+    states: Sequence[int],
+    necessary: Iterable[Sequence[int]],
+    *,
+    sustains: Callable[[int], bool],
+) -> Iterator[Counterfactual]:
+    """Every change of all of a necessary reason's features, and no others, that does not sustain the decision.
+
+    In the order of the reasons; within one, states nearest to the instance's come first.
+    """
+    for reason in necessary:
+        boxes = list(_boxes(graph, states, reason, sustains))
+        for changed, label in _assignments(graph, states, reason, boxes):
+            yield Counterfactual(
+                tuple(State(graph.variables[v], s) for v, s in zip(reason, changed, strict=True)),
+                graph.classes[label],
+            )
+
+
+def _boxes(
+    graph: DecisionGraph, states: Sequence[int], changed: Sequence[int], sustains: Callable[[int], bool]
+) -> Iterator[Box]:
+    """The paths to leaves that do not sustain the decision when just these variables leave their states."""
+    elsewhere: dict[int, Ranges] = {
+        v: difference(((0, graph.variables[v].size - 1),), ((states[v], states[v]),)) for v in changed
+    }
+    work = [(len(graph) - 1, elsewhere)]
+    while work:
+        node, free = work.pop()
+        test, label, edges = graph.nodes[node]
+        if test < 0:
+            if not sustains(label):
+                yield free, label
+            continue
+        for ranges, child in reversed(edges):
+            if test not in free:
+                if covers(ranges, states[test]):
+                    work.append((child, free))
+                continue
+            # Restricted labels part what is possible on the path, so only the instance's own state is to be cut out.
+            rest = difference(ranges, ((states[test], states[test]),))
+            if rest:
+                work.append((child, {**free, test: rest}))
+
+
+def _assignments(
+    graph: DecisionGraph, states: Sequence[int], changed: Sequence[int], boxes: Sequence[Box]
+) -> Iterator[tuple[tuple[int, ...], int]]:
+    """The states that the boxes allow the changed variables, nearest first; the boxes are disjoint."""
+    # A frame is the states chosen so far, the boxes they leave, and the options for the next variable.
+    first = iter(_nearest_first(graph, states, changed, 0, boxes))
+    work: list[tuple[tuple[int, ...], list[Box], Iterator[int]]] = [((), list(boxes), first)]
+    while work:
+        chosen, left, options = work[-1]
+        if len(chosen) == len(changed):
+            yield chosen, left[0][1]
+            work.pop()
+            continue
+        state = next(options, None)
+        if state is None:
+            work.pop()
+            continue
+        variable = changed[len(chosen)]
+        fitting = [box for box in left if covers(box[0][variable], state)]
+        further = (*chosen, state)
+        work.append((further, fitting, iter(_nearest_first(graph, states, changed, len(further), fitting))))
+
+
+def _nearest_first(
+    graph: DecisionGraph, states: Sequence[int], changed: Sequence[int], depth: int, boxes: Sequence[Box]
+) -> list[int]:
+    if depth == len(changed):
+        return []
+    variable = changed[depth]
+    options = {state for box, _ in boxes for state in members(box[variable])}
+    numbers = len(graph.variables[variable].cuts)
+    if not graph.variables[variable].is_numeric or states[variable] > numbers:
+        return sorted(options)
+    # A missing value, the last state, is farther than any number.
+    return sorted(options, key=lambda state: (state > numbers, abs(state - states[variable]), state))

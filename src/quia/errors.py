@@ -1,0 +1,99 @@
+"""What can go wrong: each message names the fault, the value and the cure in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Any
+
+
+class QuiaError(Exception):
+    """Any fault that quia reports; the parent of all others."""
+
+
+class GraphError(QuiaError):
+    """A decision graph that is not one: a cycle, overlapping edges, an undeclared class …"""
+
+
+class InstanceError(QuiaError):
+    """An instance, or a question about it, that does not fit the classifier."""
+
+
+class FormatError(QuiaError):
+    """A file that is not in the format it should be in.
+
+    >>> str(FormatError("not JSON", file="m.json", line=3))
+    'm.json, line 3: not JSON'
+    """
+
+    def __init__(self, message: str, *, file: str | None = None, line: int | None = None) -> None:
+        self.file, self.line = file, line
+        place = ", line ".join(str(part) for part in (file, line) if part is not None)
+        super().__init__(f"{place}: {message}" if place else message)
+
+
+class Unsupported(QuiaError):
+    """Something quia cannot do, and what to do instead."""
+
+    def __init__(self, message: str, *, cure: str) -> None:
+        self.cure = cure
+        super().__init__(f"{message}; {cure}")
+
+
+class Refuted(QuiaError):
+    """A claimed reason that is none; the witness shows why.
+
+    The witness is an instance (feature → state) that refutes the claim, or the smaller reason (feature → state)
+    that makes the claimed one not minimal, or None if no change of the claimed features can change the decision.
+    """
+
+    def __init__(self, message: str, *, witness: dict[str, str] | None) -> None:
+        self.witness = witness
+        super().__init__(message)
+
+
+class TooLarge(QuiaError):
+    """Work that would pass a stated limit."""
+
+    def __init__(self, message: str, *, limit: float) -> None:
+        self.limit = limit
+        super().__init__(message)
+
+
+def listed(names: Iterable[Any], most: int = 12) -> str:
+    """The names in a row, cut where a sentence would get too long.
+
+    >>> listed(["low", "medium", "high"]), listed(range(100), most=3)
+    ('low, medium, high', '0, 1, 2, … (100 in all)')
+    """
+    texts = [str(name) for name in names]
+    if len(texts) <= most:
+        return ", ".join(texts)
+    return f"{', '.join(texts[:most])}, … ({len(texts)} in all)"
+
+
+def shown(value: object, most: int = 80) -> str:
+    """The repr of a value, short enough for a sentence.
+
+    >>> shown("midium"), shown("x" * 1000)[-6:]
+    ("'midium'", 'xxxxx…')
+    """
+    if isinstance(value, (list, dict)) and len(value) > most:
+        return f"a {type(value).__name__} of {len(value)} items"
+    try:
+        text = repr(value)
+    except ValueError:  # an int with more digits than Python prints
+        text = f"a {type(value).__name__} too long to print"
+    except RecursionError:
+        text = f"a deeply nested {type(value).__name__}"
+    return text if len(text) <= most else text[:most] + "…"
+
+
+def did_you_mean(wrong: object, names: Iterable[str]) -> str:
+    """A hint at the nearest name, or nothing.
+
+    >>> did_you_mean("midium", ["low", "medium", "high"])
+    " (did you mean 'medium'?)"
+    """
+    near = get_close_matches(wrong[:200], list(names)[:2000], n=1) if isinstance(wrong, str) else []
+    return f" (did you mean {near[0]!r}?)" if near else ""

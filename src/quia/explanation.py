@@ -1,0 +1,292 @@
+"""Explanations: the frozen answers that everything else shows."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from quia.bias import Bias
+from quia.complete import complete_reason
+from quia.costs import Costs, exact_costs
+from quia.counterfactual import Counterfactual, changes
+from quia.errors import InstanceError, did_you_mean, listed, shown
+from quia.graph import DecisionGraph
+from quia.nnf import NNF
+from quia.reason import State
+from quia.reasons import Kind, Reasons, find
+from quia.variables import Variable, tested_values
+
+SCHEMA = "quia/explanation/1"
+
+
+class Shares(dict[str, Fraction]):
+    """Feature → its share of the sufficient reasons; a feature that is in none has the share 0."""
+
+    def __missing__(self, feature: str) -> Fraction:
+        return Fraction(0)
+
+
+def explain(
+    classifier: DecisionGraph,
+    instance: Any,
+    /,
+    *,
+    against: str | None = None,
+    frozen: Collection[str] = (),
+    costs: Mapping[str, Any] | None = None,
+) -> Explanation:
+    """Why a classifier decided on an instance as it did; with `against`, why it did not decide for that class.
+
+    `frozen` features cannot change: they count as given, and no reason mentions them. `costs` say what changing a
+    feature costs (1 where nothing is said), so that 'shortest' means 'cheapest'.
+
+    >>> import quia
+    >>> switch = quia.DecisionGraph.from_dict({
+    ...     "quia": 1, "variables": {"E": {"kind": "nominal", "states": ["no", "yes"]}},
+    ...     "classes": ["deny", "admit"], "root": "e", "nodes": {
+    ...         "e": {"test": "E", "edges": [{"if": ["no"], "to": "d"}, {"if": ["yes"], "to": "a"}]},
+    ...         "d": {"class": "deny"}, "a": {"class": "admit"}}})
+    >>> print(quia.explain(switch, {"E": "no"}).complete_reason)
+    E=no
+    """
+    states = classifier.encode(instance)
+    decision = classifier.decide(states)
+    index = {v.name: i for i, v in enumerate(classifier.variables)}
+    if isinstance(frozen, str):
+        raise InstanceError(f"frozen is the text {shown(frozen)}; give a list of features")
+    return Explanation(
+        classifier,
+        _values(classifier, instance),
+        states,
+        classifier.classes[decision],
+        _target(classifier, decision, against),
+        tuple(sorted({_feature(index, name, "frozen is") for name in frozen})),
+        None if costs is None else exact_costs(classifier.variables, costs),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Why one decision was made: `explain` makes it; its reasons are worked out when they are asked for."""
+
+    classifier: DecisionGraph
+    instance: Mapping[str, Any]
+    states: tuple[int, ...]
+    decision: str
+    against: str | None
+    frozen_variables: tuple[int, ...]
+    costs: Costs | None
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The classifier's variables."""
+        return self.classifier.variables
+
+    @property
+    def frozen(self) -> tuple[str, ...]:
+        """The features that no change may touch."""
+        return tuple(self.variables[v].name for v in self.frozen_variables)
+
+    @cached_property
+    def complete_reason(self) -> NNF:
+        """The formula that says why (paper Def. 2); ⊤ if nothing could make the decision another one."""
+        return complete_reason(self.classifier, self.states, sustains=self._sustains, frozen=self.frozen_variables)
+
+    @cached_property
+    def _unfrozen_reason(self) -> NNF:
+        """The complete reason with no feature held fixed."""
+        if not self.frozen_variables:
+            return self.complete_reason
+        return complete_reason(self.classifier, self.states, sustains=self._sustains)
+
+    def _sustains(self, label: int) -> bool:
+        name = self.classifier.classes[label]
+        return name == self.decision if self.against is None else name != self.against
+
+    def necessary_reasons(
+        self, *, shortest: bool = False, limit: int | None = None, timeout: float | None = None
+    ) -> Reasons:
+        """Minimal sets of facts that must all change for the decision to change (prime implicates)."""
+        return self._reasons("necessary", shortest, limit, timeout)
+
+    def sufficient_reasons(
+        self, *, shortest: bool = False, limit: int | None = None, timeout: float | None = None
+    ) -> Reasons:
+        """Minimal sets of facts that alone force the decision (prime implicants)."""
+        return self._reasons("sufficient", shortest, limit, timeout)
+
+    def _reasons(self, kind: Kind, shortest: bool, limit: int | None, timeout: float | None) -> Reasons:
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
+            raise InstanceError(f"limit is {shown(limit)}; it is a whole number from 0 on, or None for all")
+        if timeout is not None and (not isinstance(timeout, (int, float)) or not timeout >= 0):
+            raise InstanceError(f"timeout is {shown(timeout)}; it is a number of seconds, or None for no limit")
+        whole = None if self.costs is None else self.costs.whole
+        return Reasons(
+            kind,
+            self.variables,
+            self.states,
+            limit,
+            lambda: find(self.complete_reason, kind, shortest=shortest, costs=whole, timeout=timeout),
+        )
+
+    def count_necessary(self) -> int:
+        """How many necessary reasons there are, exactly."""
+        return self._count("necessary")
+
+    def count_sufficient(self) -> int:
+        """How many sufficient reasons there are, exactly."""
+        return self._count("sufficient")
+
+    def _count(self, kind: Kind) -> int:
+        count = self._reasons(kind, False, None, None).count
+        assert count is not None
+        return count
+
+    def importance(self) -> Shares:
+        """For each feature the share of the sufficient reasons that it is in, exactly; the largest first."""
+        reasons = list(self.sufficient_reasons())
+        counts: dict[str, int] = {}
+        for reason in reasons:
+            for name in reason.features:
+                counts[name] = counts.get(name, 0) + 1
+        order = {v.name: i for i, v in enumerate(self.variables)}
+        ranked = sorted(counts, key=lambda name: (-counts[name], order[name]))
+        return Shares({name: Fraction(counts[name], len(reasons)) for name in ranked})
+
+    def counterfactuals(self, *, limit: int | None = None) -> tuple[Counterfactual, ...]:
+        """The nearest changed instances: the fewest (with costs, the cheapest) changes that change the decision.
+
+        Each way to change just the features of a shortest necessary reason for which the class really changes
+        (against a class: becomes that class).
+        """
+        shortest = [self._members(reason) for reason in self.necessary_reasons(shortest=True)]
+        found = changes(self.classifier, self.states, shortest, sustains=self._sustains)
+        return tuple(islice(found, limit))
+
+    def _members(self, reason: Iterable[State]) -> tuple[int, ...]:
+        return tuple(self._index[state.feature] for state in reason)
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {v.name: i for i, v in enumerate(self.variables)}
+
+    def is_congruent(self, other_instance: Any) -> bool:
+        """Whether another instance is decided the same for a common reason: their shared states force the decision.
+
+        Paper: Def. 4, Prop. 9. Frozen or not, features may differ.
+        """
+        states = self.classifier.encode(other_instance)
+        return self._unfrozen_reason.holds(lambda variable, _: states[variable] == self.states[variable])
+
+    def holds_without(self, features: Collection[str]) -> bool:
+        """Whether the decision would stick whatever these features were, all others kept.
+
+        Complexity: linear in the complete reason.
+        """
+        if isinstance(features, str):
+            features = (features,)
+        dropped = {_feature(self._index, name, "a feature is") for name in features}
+        return self._unfrozen_reason.holds(lambda variable, _: variable not in dropped)
+
+    def bias(self, protected: Collection[str]) -> Bias:
+        """Whether the decision can change by changing protected features alone."""
+        if isinstance(protected, str):
+            protected = (protected,)
+        guarded = {_feature(self._index, name, "protected is") for name in protected}
+        names = tuple(self.variables[v].name for v in sorted(guarded))
+        if self.holds_without(names):
+            return Bias(names, False, self.decision)
+        others = [v.name for i, v in enumerate(self.variables) if i not in guarded]
+        within = explain(self.classifier, self.instance, against=self.against, frozen=others, costs=self._given_costs())
+        change = within.counterfactuals(limit=1)[0]
+        return Bias(names, True, self.decision, tuple(within.necessary_reasons()), change.changes, change.decision)
+
+    def _given_costs(self) -> dict[str, Fraction] | None:
+        if self.costs is None:
+            return None
+        return {v.name: c * self.costs.unit for v, c in zip(self.variables, self.costs.whole, strict=True)}
+
+    def to_dict(
+        self, *, limit: int | None = 10, timeout: float | None = None, shortest: bool = False
+    ) -> dict[str, Any]:
+        """The explanation as plain data, with at most `limit` reasons of each kind and as many counterfactuals."""
+
+        def reasons(found: Reasons) -> dict[str, Any]:
+            return {
+                "complete": found.complete,
+                "count": found.count,
+                "reasons": [reason.to_dict() for reason in found],
+            }
+
+        necessary = self.necessary_reasons(limit=limit, timeout=timeout, shortest=shortest)
+        sufficient = self.sufficient_reasons(limit=limit, timeout=timeout, shortest=shortest)
+        return {
+            "schema": SCHEMA,
+            "instance": {name: _plain(value) for name, value in self.instance.items()},
+            "states": {self.variables[v].name: self.variables[v].text(self.states[v]) for v in self.classifier.tested},
+            "decision": self.decision,
+            "against": self.against,
+            "necessary": reasons(necessary),
+            "sufficient": reasons(sufficient),
+            "counterfactuals": [change.to_dict() for change in self.counterfactuals(limit=limit)],
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """`to_dict` as JSON text."""
+        return json.dumps(self.to_dict(**options), ensure_ascii=False, indent=2)
+
+    def __str__(self) -> str:
+        from quia.show.text import explanation_text
+
+        return explanation_text(self)
+
+    def __repr__(self) -> str:
+        question = f"why not {self.against!r}" if self.against is not None else "why"
+        return f"<Explanation: {question}, decision {self.decision!r}>"
+
+
+def _target(classifier: DecisionGraph, decision: int, against: str | None) -> str | None:
+    if against is None:
+        return None
+    if against not in classifier.classes:
+        raise InstanceError(
+            f"against is {shown(against)}; the classes are {listed(classifier.classes)}"
+            f"{did_you_mean(against, classifier.classes)}"
+        )
+    if against == classifier.classes[decision]:
+        raise InstanceError(
+            f"the decision is {against!r} already, so there is no 'why not {against}'; ask why it is, or against"
+            " another class"
+        )
+    return against
+
+
+def _feature(index: Mapping[str, int], name: Any, what: str) -> int:
+    if not isinstance(name, str) or name not in index:
+        raise InstanceError(f"{what} {shown(name)}, which is no feature{did_you_mean(name, index)}")
+    return index[name]
+
+
+def _values(classifier: DecisionGraph, instance: Any) -> dict[str, Any]:
+    """The instance's values of the classifier's variables, by name; those not tested only where they are given."""
+    variables = classifier.variables
+    if isinstance(instance, Mapping) or hasattr(instance, "keys"):
+        given = set(instance.keys())
+        return {v.name: instance[v.name] for v in variables if v.name in given}
+    every = range(len(variables))
+    return {variables[i].name: value for i, value in zip(every, tested_values(variables, every, instance), strict=True)}
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON can hold."""
+    if hasattr(value, "item") and not isinstance(value, (str, bytes)):
+        value = value.item()  # a NumPy scalar
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)

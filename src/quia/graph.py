@@ -1,0 +1,257 @@
+"""Decision graphs (paper §4): multi-class, shared, many-way; decision trees are a special case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from quia.consistent import Edges, establish
+from quia.errors import listed
+from quia.variables import Variable, encode_instance
+
+Ints = npt.NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionGraph:
+    """A classifier whose nodes test variables and whose leaves name classes.
+
+    Nodes are ints, children before parents, the root last, all reached from it. `tests[n]` is the variable that node
+    n tests, or -1 at a leaf; `labels[n]` is the class of a leaf, or -1. The edges of node n are
+    `edge_start[n] … edge_start[n+1]`; edge e leads to `child[e]` for the states in the ranges
+    `range_start[e] … range_start[e+1]`, each from `low` to `high`, both included. On every path the edges of a node
+    part the states that are still possible there (the weak test-once property).
+
+    `names` are the nodes' names, if they have any; `notes` say what was changed to get here.
+
+    >>> graph = DecisionGraph.from_dict({
+    ...     "quia": 1, "variables": {"SAT": {"kind": "numeric"}}, "classes": ["no", "yes"], "root": "sat",
+    ...     "nodes": {"sat": {"test": "SAT", "edges": [{"if": "< 1450", "to": "n"}, {"if": ">= 1450", "to": "y"}]},
+    ...               "n": {"class": "no"}, "y": {"class": "yes"}}})
+    >>> graph.classify({"SAT": 1450})
+    'yes'
+    """
+
+    variables: tuple[Variable, ...]
+    classes: tuple[str, ...]
+    tests: Ints
+    labels: Ints
+    edge_start: Ints
+    child: Ints
+    range_start: Ints
+    low: Ints
+    high: Ints
+    names: tuple[str, ...] | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for array in self.arrays:
+            array.setflags(write=False)
+
+    @staticmethod
+    def build(
+        variables: Sequence[Variable],
+        classes: Sequence[str],
+        tests: Sequence[int],
+        labels: Sequence[int],
+        edges: Sequence[Edges],
+        *,
+        names: Sequence[str] | None = None,
+        notes: Sequence[str] = (),
+    ) -> DecisionGraph:
+        """A graph from plain lists, children first, root last; it is made consistent, and edges are checked.
+
+        `edges[n]` are the (states, child) pairs of node n, the states as ranges of state indices.
+        """
+        called = names if names is not None else [f"n{node}" for node in range(len(tests))]
+        made = establish(variables, tests, edges, called)
+        node_tests = np.array([tests[n] for n in made.origin], np.int32)
+        edge_start, child, range_start, low, high = _flat_edges(made.edges)
+        range_tests = np.repeat(np.repeat(node_tests, np.diff(edge_start)), np.diff(range_start))
+        by_variable = np.split(
+            np.argsort(range_tests, kind="stable"),
+            np.cumsum(np.bincount(range_tests, minlength=len(variables)))[:-1],
+        )
+        return DecisionGraph(
+            tuple(_without_idle_cuts(v, low, high, mine) for v, mine in zip(variables, by_variable, strict=True)),
+            tuple(classes),
+            node_tests,
+            np.array([labels[n] for n in made.origin], np.int32),
+            edge_start,
+            child,
+            range_start,
+            low,
+            high,
+            names=None if names is None else tuple(_names_of_copies(made.origin, names)),
+            notes=(*notes, *_what_changed(made.origin, called)),
+        )
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> DecisionGraph:
+        """A graph from the JSON format."""
+        from quia.graph_dict import read
+
+        return read(data)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The graph in the JSON format; reading that gives an equal graph."""
+        from quia.graph_dict import write
+
+        return write(self)
+
+    @property
+    def arrays(self) -> tuple[Ints, ...]:
+        """The flat arrays, in the order of the fields."""
+        return (self.tests, self.labels, self.edge_start, self.child, self.range_start, self.low, self.high)
+
+    def __len__(self) -> int:
+        return len(self.tests)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, DecisionGraph):
+            return NotImplemented
+        return (
+            self.variables == other.variables
+            and self.classes == other.classes
+            and self.names == other.names
+            and all(np.array_equal(a, b) for a, b in zip(self.arrays, other.arrays, strict=True))
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.variables, self.classes, len(self), self.tests.tobytes()))
+
+    def __repr__(self) -> str:
+        return (
+            f"<DecisionGraph: {len(self)} nodes, {len(self.tested)} of {len(self.variables)} variables tested,"
+            f" classes {listed(self.classes, most=6)}>"
+        )
+
+    @cached_property
+    def tested(self) -> tuple[int, ...]:
+        """The indices of the variables that some node tests."""
+        return tuple(int(v) for v in np.unique(self.tests[self.tests >= 0]))
+
+    @cached_property
+    def is_tree(self) -> bool:
+        """Whether no node has two parents."""
+        return len(np.unique(self.child)) == len(self.child)
+
+    @cached_property
+    def nodes(self) -> tuple[tuple[int, int, Edges], ...]:
+        """For plain loops: each node's variable (or -1), class (or -1) and (states, child) edges."""
+        tests, labels, edge_start, child, range_start, low, high = (array.tolist() for array in self.arrays)
+        pairs = list(zip(low, high, strict=True))
+        edges = [(tuple(pairs[range_start[e] : range_start[e + 1]]), child[e]) for e in range(len(child))]
+        return tuple((tests[n], labels[n], tuple(edges[edge_start[n] : edge_start[n + 1]])) for n in range(len(tests)))
+
+    def encode(self, instance: Any) -> tuple[int, ...]:
+        """The state of every tested variable in an instance; -1 for the others."""
+        return encode_instance(self.variables, self.tested, instance)
+
+    def classify(self, instance: Any) -> str:
+        """The class that the graph gives an instance.
+
+        Complexity: linear in the length of its path.
+        """
+        return self.classes[self.decide(self.encode(instance))]
+
+    def decide(self, states: Sequence[int]) -> int:
+        """The index of the class of an encoded instance."""
+        *_, leaf = self.path(states)
+        return int(self.labels[leaf])
+
+    def path(self, states: Sequence[int]) -> Iterator[int]:
+        """The nodes that an encoded instance passes, from the root to a leaf."""
+        node = len(self) - 1
+        while True:
+            yield node
+            variable = int(self.tests[node])
+            if variable < 0:
+                return
+            node = self._follow(node, states[variable])
+
+    def _follow(self, node: int, state: int) -> int:
+        for edge in range(self.edge_start[node], self.edge_start[node + 1]):
+            for r in range(self.range_start[edge], self.range_start[edge + 1]):
+                if self.low[r] <= state <= self.high[r]:
+                    return int(self.child[edge])
+        raise AssertionError(f"node {node} has no edge for state {state}")
+
+    def name(self, node: int) -> str:
+        """The name of a node."""
+        return f"n{node}" if self.names is None else self.names[node]
+
+
+def _without_idle_cuts(variable: Variable, low: Ints, high: Ints, mine: Ints) -> Variable:
+    """The variable without the cuts at which no range ends; the ranges that are mine are renumbered in place."""
+    last = len(variable.cuts)
+    if not last:
+        return variable
+    ends = np.zeros(last + 2, bool)
+    ends[high[mine]] = True
+    starts = low[mine]
+    ends[starts[starts > 0] - 1] = True
+    used = ends[:last]
+    if not used.all():
+        renumbered = np.concatenate(([0], np.cumsum(used), [used.sum() + 1]))
+        low[mine], high[mine] = renumbered[low[mine]], renumbered[high[mine]]
+    cuts = tuple(cut for cut, is_used in zip(variable.cuts, used.tolist(), strict=True) if is_used)
+    return replace(variable, cuts=cuts) if len(cuts) < last else variable
+
+
+def _flat_edges(edges: Sequence[Edges]) -> tuple[Ints, ...]:
+    edge_start, child, range_start, low, high = [0], [], [0], [], []
+    for outgoing in edges:
+        for states, there in outgoing:
+            child.append(there)
+            for a, b in states:
+                low.append(a)
+                high.append(b)
+            range_start.append(len(low))
+        edge_start.append(len(child))
+    return (
+        np.array(edge_start, np.int64),
+        np.array(child, np.int32),
+        np.array(range_start, np.int64),
+        np.array(low, np.int32),
+        np.array(high, np.int32),
+    )
+
+
+def _names_of_copies(origin: Sequence[int], names: Sequence[str]) -> Iterator[str]:
+    """Each node's own name; its second copy is called name~2, and so on."""
+    taken = set(names)
+    copies: dict[int, int] = {}
+    for node in origin:
+        copies[node] = copies.get(node, 0) + 1
+        name = names[node]
+        if copies[node] > 1:
+            while (name := f"{names[node]}~{copies[node]}") in taken:
+                copies[node] += 1
+            taken.add(name)
+        yield name
+
+
+def _what_changed(origin: Sequence[int], names: Sequence[str]) -> Iterator[str]:
+    kept = set(origin)
+    if len(kept) < len(origin):
+        copied = len({node for node, count in _counts(origin).items() if count > 1})
+        yield (
+            f"specialised: {len(names)} nodes became {len(origin)}, because a variable is tested again in differing"
+            f" contexts below {copied} of them"
+        )
+    gone = [names[node] for node in range(len(names)) if node not in kept]
+    if gone:
+        yield f"dropped {len(gone)} nodes that decide nothing, as what they test is settled above: {listed(gone, 8)}"
+
+
+def _counts(origin: Sequence[int]) -> dict[int, int]:
+    counts: dict[int, int] = {}
+    for node in origin:
+        counts[node] = counts.get(node, 0) + 1
+    return counts

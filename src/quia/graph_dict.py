@@ -1,0 +1,252 @@
+"""The JSON format of a decision graph: plain dicts in, plain dicts out, round trip exact."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from quia import conditions
+from quia.conditions import Condition
+from quia.consistent import Edges
+from quia.errors import GraphError, did_you_mean, listed, shown
+from quia.graph import DecisionGraph
+from quia.ranges import Ranges, union
+from quia.variables import MISSING, Cut, Variable
+
+VERSION = 1
+_Conditions = tuple[Condition, ...] | tuple[object, ...]
+
+
+def read(data: Mapping[str, Any]) -> DecisionGraph:
+    """A graph from its JSON format; every fault is a GraphError that names the node.
+
+    Complexity: linear in the data, but for tests that must be made consistent.
+    """
+    _check_keys(data, "the graph", required=("quia", "variables", "classes", "root", "nodes"))
+    if type(data["quia"]) is not int or data["quia"] != VERSION:
+        raise GraphError(f"the format version 'quia' is {shown(data['quia'])}; this release reads version {VERSION}")
+    declared = _declarations(data["variables"])
+    classes = _classes(data["classes"])
+    nodes = _nodes(data["nodes"])
+    root = data["root"]
+    if not isinstance(root, str) or root not in nodes:
+        raise GraphError(f"the root is {shown(root)}, which is no node{did_you_mean(root, nodes)}")
+    order = _children_first(nodes, root)
+
+    parsed = {name: _parsed_edges(name, nodes[name], declared) for name in order if "test" in nodes[name]}
+    variables = _variables(declared, parsed, nodes)
+    index = {v.name: i for i, v in enumerate(variables)}
+    position = {name: i for i, name in enumerate(order)}
+    tests, labels, edges = [], [], []
+    for name in order:
+        node = nodes[name]
+        tests.append(index[node["test"]] if "test" in node else -1)
+        labels.append(-1 if "test" in node else _class_of(name, node["class"], classes))
+        edges.append(_edges(name, variables[tests[-1]], parsed[name], position) if "test" in node else ())
+    unreached = [name for name in nodes if name not in position]
+    notes = [f"dropped {len(unreached)} nodes that the root does not reach: {listed(unreached, 8)}"]
+    return DecisionGraph.build(
+        variables, list(classes), tests, labels, edges, names=order, notes=notes if unreached else ()
+    )
+
+
+def write(graph: DecisionGraph) -> dict[str, Any]:
+    """The JSON format of a graph."""
+    nodes: dict[str, Any] = {}
+    routed = set()
+    for node in range(len(graph) - 1, -1, -1):
+        test, label, edges = graph.nodes[node]
+        if test < 0:
+            nodes[graph.name(node)] = {"class": graph.classes[label]}
+            continue
+        variable = graph.variables[test]
+        domain = union(pair for states, _ in edges for pair in states)
+        written = [
+            {"if": conditions.write(variable, states, domain), "to": graph.name(child)} for states, child in edges
+        ]
+        if any(MISSING in edge["if"] for edge in written if variable.is_numeric):
+            routed.add(test)
+        nodes[graph.name(node)] = {"test": variable.name, "edges": written}
+    return {
+        "quia": VERSION,
+        "variables": {v.name: _declaration(v, missing_is_shown=i in routed) for i, v in enumerate(graph.variables)},
+        "classes": list(graph.classes),
+        "root": graph.name(len(graph) - 1),
+        "nodes": nodes,
+    }
+
+
+def _declaration(variable: Variable, *, missing_is_shown: bool) -> dict[str, Any]:
+    if variable.labels is not None:
+        return {"kind": "nominal", "states": list(variable.labels)}
+    declared: dict[str, Any] = {"kind": "numeric"}
+    if variable.single:
+        declared["type"] = "float32"
+    if variable.missing and not missing_is_shown:
+        declared["missing"] = True
+    return declared
+
+
+def _check_keys(data: Any, what: str, *, required: Sequence[str], optional: Sequence[str] = ()) -> None:
+    if not isinstance(data, Mapping):
+        raise GraphError(f"{what} is {shown(data)}; it must be an object with {listed(required)}")
+    for key in required:
+        if key not in data:
+            raise GraphError(f"{what} has no {key!r}; it must have {listed(required)}")
+    for key in data:
+        if key not in required and key not in optional:
+            known = [*required, *optional]
+            raise GraphError(f"{what} has {shown(key)}; it may only have {listed(known)}{did_you_mean(key, known)}")
+
+
+def _declarations(data: Any) -> dict[str, Mapping[str, Any]]:
+    """The declared variables, their kinds checked."""
+    if not isinstance(data, Mapping):
+        raise GraphError(f"'variables' is {shown(data)}; it must be an object from name to kind")
+    for name, declared in data.items():
+        what = f"variable {shown(name)}"
+        if not isinstance(name, str) or not name:
+            raise GraphError(f"a variable's name is {shown(name)}; it must be a text that is not empty")
+        kind = declared.get("kind") if isinstance(declared, Mapping) else None
+        if kind == "nominal":
+            _check_keys(declared, what, required=("kind", "states"))
+            if not isinstance(declared["states"], (list, tuple)):
+                raise GraphError(f"the states of {what} are {shown(declared['states'])}; give a list of texts")
+        elif kind == "numeric":
+            _check_keys(declared, what, required=("kind",), optional=("type", "missing"))
+            if declared.get("type", "float64") not in ("float32", "float64"):
+                raise GraphError(f"the type of {what} is {shown(declared['type'])}; it is 'float64' or 'float32'")
+            if not isinstance(declared.get("missing", False), bool):
+                raise GraphError(f"'missing' of {what} is {shown(declared['missing'])}; it is true or false")
+        else:
+            given = shown(kind) if isinstance(declared, Mapping) else shown(declared)
+            raise GraphError(f"{what} is of kind {given}; kinds are 'nominal' and 'numeric'")
+    return dict(data)
+
+
+def _classes(data: Any) -> dict[str, int]:
+    if not isinstance(data, (list, tuple)) or not data:
+        raise GraphError(f"'classes' is {shown(data)}; it must be a list of one or more texts")
+    classes: dict[str, int] = {}
+    for label in data:
+        if not isinstance(label, str):
+            raise GraphError(f"a class is {shown(label)}; classes are texts")
+        if label in classes:
+            raise GraphError(f"the class {label!r} is named twice; classes must differ")
+        classes[label] = len(classes)
+    return classes
+
+
+def _nodes(data: Any) -> dict[str, Mapping[str, Any]]:
+    """The nodes, their outer form checked."""
+    if not isinstance(data, Mapping):
+        raise GraphError(f"'nodes' is {shown(data)}; it must be an object from name to node")
+    for name, node in data.items():
+        if not isinstance(name, str):
+            raise GraphError(f"a node's name is {shown(name)}; names are texts")
+        if isinstance(node, Mapping) and "class" in node:
+            _check_keys(node, f"leaf {name!r}", required=("class",))
+            continue
+        _check_keys(node, f"node {name!r}", required=("test", "edges"))
+        if not isinstance(node["edges"], (list, tuple)) or not node["edges"]:
+            raise GraphError(f"the edges of node {name!r} are {shown(node['edges'])}; give a list of one or more")
+        for edge in node["edges"]:
+            _check_keys(edge, f"an edge of node {name!r}", required=("if", "to"))
+            if not isinstance(edge["to"], str) or edge["to"] not in data:
+                hint = did_you_mean(edge["to"], data) if len(data) <= 2000 else ""
+                raise GraphError(f"an edge of node {name!r} leads to {shown(edge['to'])}, which is no node{hint}")
+    return dict(data)
+
+
+def _children_first(nodes: Mapping[str, Mapping[str, Any]], root: str) -> list[str]:
+    """The nodes that the root reaches, children before parents; a cycle is an error."""
+    order: list[str] = []
+    open_since: dict[str, bool] = {root: True}  # True while on the path from the root, False when done
+    work = [(root, iter(nodes[root].get("edges", ())))]
+    while work:
+        name, rest = work[-1]
+        for edge in rest:
+            there = edge["to"]
+            if there not in open_since:
+                open_since[there] = True
+                work.append((there, iter(nodes[there].get("edges", ()))))
+                break
+            if open_since[there]:
+                path = [on_path for on_path, _ in work]
+                cycle = [*path[path.index(there) :], there]
+                raise GraphError(f"node {there!r} is below itself: {' → '.join(cycle[:8])}; a graph has no cycle")
+        else:
+            work.pop()
+            open_since[name] = False
+            order.append(name)
+    return order
+
+
+def _parsed_edges(
+    name: str, node: Mapping[str, Any], declared: Mapping[str, Mapping[str, Any]]
+) -> list[tuple[_Conditions, str]]:
+    """The conditions of a node's edges, each with the node it leads to."""
+    test = node["test"]
+    if not isinstance(test, str) or test not in declared:
+        raise GraphError(f"node {name!r} tests {shown(test)}, which is no variable{did_you_mean(test, declared)}")
+    parsed: list[tuple[_Conditions, str]] = []
+    for edge in node["edges"]:
+        given = edge["if"] if isinstance(edge["if"], (list, tuple)) else [edge["if"]]
+        if not given:
+            raise GraphError(f"an edge of node {name!r} has no condition; say for which states it is")
+        if declared[test]["kind"] == "nominal":
+            parsed.append((tuple(given), edge["to"]))
+            continue
+        try:
+            parsed.append((tuple(conditions.parse(text) for text in given), edge["to"]))
+        except GraphError as fault:
+            raise GraphError(f"node {name!r}: {fault}") from None
+    return parsed
+
+
+def _variables(
+    declared: Mapping[str, Mapping[str, Any]],
+    parsed: Mapping[str, list[tuple[_Conditions, str]]],
+    nodes: Mapping[str, Mapping[str, Any]],
+) -> list[Variable]:
+    """The variables, the numeric ones cut where some reached node cuts them."""
+    cuts: dict[str, dict[Cut, None]] = {name: {} for name in declared}
+    missing = {name for name, how in declared.items() if how.get("missing")}
+    for name, edges in parsed.items():
+        test = nodes[name]["test"]
+        if declared[test]["kind"] == "nominal":
+            continue
+        for given, _ in edges:
+            for condition in given:
+                if condition == MISSING:
+                    missing.add(test)
+                elif isinstance(condition, conditions.Interval):
+                    cuts[test].update((cut, None) for cut in condition if cut is not None)
+    return [
+        Variable.nominal(name, how["states"])
+        if how["kind"] == "nominal"
+        else Variable.numeric(name, cuts[name], missing=name in missing, single=how.get("type") == "float32")
+        for name, how in declared.items()
+    ]
+
+
+def _class_of(name: str, label: Any, classes: Mapping[str, int]) -> int:
+    if not isinstance(label, str) or label not in classes:
+        raise GraphError(
+            f"leaf {name!r} has the class {shown(label)}, which is not declared; the classes are {listed(classes)}"
+            f"{did_you_mean(label, classes)}"
+        )
+    return classes[label]
+
+
+def _edges(name: str, variable: Variable, parsed: list[tuple[_Conditions, str]], position: Mapping[str, int]) -> Edges:
+    try:
+        return tuple((_states(variable, given), position[there]) for given, there in parsed)
+    except GraphError as fault:
+        raise GraphError(f"node {name!r}: {fault}") from None
+
+
+def _states(variable: Variable, given: _Conditions) -> Ranges:
+    if variable.is_numeric:
+        return conditions.states_where(variable, given)  # type: ignore[arg-type]
+    return conditions.states_named(variable, given)

@@ -1,0 +1,92 @@
+"""Loading: one module per format; the format of a file is told by its content."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from quia.errors import FormatError, Unsupported, did_you_mean, listed, shown
+from quia.load.files import read_bytes
+
+if TYPE_CHECKING:
+    from quia.graph import DecisionGraph
+
+
+class Format(NamedTuple):
+    """A file format: what its files begin with, and the module that reads them.
+
+    The module has `read(data, file, **options)`, which makes a classifier of the file's bytes, and `OPTIONS`, the
+    names of its options.
+    """
+
+    module: str
+    looks_like: Callable[[bytes], bool]
+    about: str
+
+
+FORMATS = {
+    "json": Format("quia.load.json", lambda head: head.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] == b"{", "quia's own JSON"),
+}
+
+OBJECTS: dict[str, str] = {}
+"""Live objects: the package their type comes from → the module whose `convert(source, **options)` takes them."""
+
+
+def load(source: Any, /, *, format: str | None = None, **options: Any) -> DecisionGraph:
+    """The classifier in a file, or in a live object of a library.
+
+    `source` is a path (`.gz` is read as it is) or a model; `format` overrides what a file's content looks like;
+    `options` belong to the format, and one it does not have is an error.
+    """
+    classifier: DecisionGraph
+    if isinstance(source, (str, os.PathLike)):
+        file = os.fspath(source)
+        data = read_bytes(file)
+        name = _known(format) if format is not None else _sniffed(data, file)
+        module = import_module(FORMATS[name].module)
+        _check_options(name, options, module.OPTIONS)
+        classifier = module.read(data, file, **options)
+    else:
+        package = _package(source)
+        module = import_module(OBJECTS[package])
+        _check_options(package, options, module.OPTIONS)
+        classifier = module.convert(source, **options)
+    return classifier
+
+
+def _package(source: Any) -> str:
+    for kind in type(source).__mro__:
+        package = kind.__module__.partition(".")[0]
+        if package in OBJECTS:
+            return package
+    taken = f"a path or a model of {listed(OBJECTS)}" if OBJECTS else "the path of a model file"
+    raise Unsupported(f"a {type(source).__module__}.{type(source).__qualname__} cannot be loaded", cure=f"give {taken}")
+
+
+def _check_options(name: str, given: dict[str, Any], known: tuple[str, ...]) -> None:
+    for option in given:
+        if option not in known:
+            hint = did_you_mean(option, known)
+            raise Unsupported(
+                f"{name} has no option {option!r}{hint}", cure=f"its options are {listed(known) or 'none'}"
+            )
+
+
+def _known(name: str) -> str:
+    if name not in FORMATS:
+        raise Unsupported(
+            f"there is no format {shown(name)}{did_you_mean(name, FORMATS)}", cure=f"formats are {listed(FORMATS)}"
+        )
+    return name
+
+
+def _sniffed(data: bytes, file: str) -> str:
+    for name, candidate in FORMATS.items():
+        if candidate.looks_like(data[:4096]):
+            return name
+    about = "; ".join(f"{name}: {how.about}" for name, how in FORMATS.items())
+    begins = shown(data.lstrip()[:30].decode("utf-8", "replace"))
+    what = f"begins with {begins}, which is no format known here" if data.strip() else "is empty"
+    raise FormatError(f"{what}; formats are {about}", file=file)

@@ -1,0 +1,67 @@
+"""quia's own JSON format: read and written."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from quia.errors import FormatError, GraphError, shown
+from quia.load.files import decode, write_text
+
+if TYPE_CHECKING:
+    from quia.graph import DecisionGraph
+
+OPTIONS: tuple[str, ...] = ()
+
+
+def read(data: bytes, file: str | None = None) -> DecisionGraph:
+    """The graph in a JSON file; a name given twice in one object is an error, not a silent loss."""
+    from quia.graph import DecisionGraph
+
+    try:
+        content = json.loads(decode(data, file), object_pairs_hook=_distinct, parse_constant=_refuse)
+    except json.JSONDecodeError as fault:
+        raise FormatError(f"is not JSON: {fault.msg} (column {fault.colno})", file=file, line=fault.lineno) from None
+    except RecursionError:
+        raise FormatError("nests lists or objects too deeply for a decision graph", file=file) from None
+    except ValueError as fault:  # an int with thousands of digits
+        raise FormatError(f"has a number that cannot be read: {fault}", file=file) from None
+    return DecisionGraph.from_dict(content)
+
+
+def write(graph: DecisionGraph, file: str | os.PathLike[str]) -> None:
+    """Write a graph to a file."""
+    write_text(dumps(graph), file)
+
+
+def dumps(graph: DecisionGraph) -> str:
+    """The JSON text of a graph, a line a node."""
+    data = graph.to_dict()
+    lines = []
+    for key, value in data.items():
+        if key in ("nodes", "variables"):
+            inner = ",\n".join(f"  {_line(name)}: {_line(part)}" for name, part in value.items())
+            lines.append(f" {_line(key)}: {{\n{inner}}}" if inner else f" {_line(key)}: {{}}")
+        else:
+            lines.append(f" {_line(key)}: {_line(value)}")
+    return "{" + ",\n".join(lines)[1:] + "}\n"
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise GraphError(f"the name {shown(name)} is given twice in one object; names must differ")
+            seen.add(name)
+    return made
+
+
+def _refuse(constant: str) -> Any:
+    raise GraphError(f"{constant} stands where a text should be; JSON has no such number")

@@ -1,0 +1,359 @@
+"""NNF: the flat and/or/literal graph that a complete reason is (paper §2).
+
+Nodes are ints, children before parents, the root last. A literal is a state: a variable and one of its states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from quia.errors import FormatError, InstanceError, did_you_mean, listed, shown
+from quia.variables import Variable
+
+FALSE, TRUE, LITERAL, AND, OR = range(5)
+KINDS = ("false", "true", "literal", "and", "or")
+_SIGNS = {AND: " & ", OR: " | "}
+_MOST_PRINTED = 2_000  # nodes of the formula written out; a larger one is printed as a list of its nodes
+
+Ints = npt.NDArray[np.integer[Any]]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class NNF:
+    """A formula of states, ∧, ∨, ⊤ and ⊥ as a graph with shared nodes.
+
+    `kind[n]` is one of FALSE, TRUE, LITERAL, AND, OR; a literal is state `state[n]` of variable `variable[n]`; the
+    children of node n are `child[child_start[n]] … child[child_start[n+1] - 1]`.
+
+    >>> e, f = Variable.nominal("E", ["no", "yes"]), Variable.nominal("F", ["no", "yes"])
+    >>> build = Builder((e, f))
+    >>> formula = build.nnf(build.disjunction([build.literal(0, 1), build.literal(1, 0)]))
+    >>> str(formula), formula.evaluate({"E": "no", "F": "no"}), formula.is_monotone
+    ('E=yes | F=no', True, True)
+    """
+
+    variables: tuple[Variable, ...]
+    kind: Ints
+    variable: Ints
+    state: Ints
+    child_start: Ints
+    child: Ints
+
+    def __post_init__(self) -> None:
+        for array in (self.kind, self.variable, self.state, self.child_start, self.child):
+            array.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes there are, shared ones counted once."""
+        return len(self.kind)
+
+    @property
+    def edge_count(self) -> int:
+        """How many edges there are."""
+        return len(self.child)
+
+    @property
+    def is_true(self) -> bool:
+        """Whether the formula is the constant ⊤."""
+        return int(self.kind[-1]) == TRUE
+
+    @property
+    def is_false(self) -> bool:
+        """Whether the formula is the constant ⊥."""
+        return int(self.kind[-1]) == FALSE
+
+    @cached_property
+    def nodes(self) -> tuple[tuple[int, int, int, tuple[int, ...]], ...]:
+        """For plain loops: each node's kind, variable, state and children."""
+        kind, variable, state = self.kind.tolist(), self.variable.tolist(), self.state.tolist()
+        start, child = self.child_start.tolist(), self.child.tolist()
+        return tuple((kind[n], variable[n], state[n], tuple(child[start[n] : start[n + 1]])) for n in range(len(kind)))
+
+    def walk(self) -> Iterator[tuple[int, str, str | None, tuple[int, ...]]]:
+        """Every node, children first: its number, kind, the state if it is a literal, its children."""
+        for number, (kind, variable, state, children) in enumerate(self.nodes):
+            yield number, KINDS[kind], self.variables[variable].phrase(state) if kind == LITERAL else None, children
+
+    def fold(
+        self,
+        constant: Callable[[bool], T],
+        literal: Callable[[int, int], T],
+        conjunction: Callable[[list[T]], T],
+        disjunction: Callable[[list[T]], T],
+    ) -> T:
+        """One value for the formula from one for each part; every shared node is worked out once.
+
+        A value is let go when the last node that needs it is done, so a deep formula does not hold all of them.
+        Complexity: linear in the edges, without recursion.
+        """
+        needed = np.bincount(self.child, minlength=len(self)).tolist()
+        values: dict[int, T] = {}
+        for number, (kind, variable, state, children) in enumerate(self.nodes):
+            if kind == LITERAL:
+                values[number] = literal(variable, state)
+            elif kind in (TRUE, FALSE):
+                values[number] = constant(kind == TRUE)
+            else:
+                parts = [values[child] for child in children]
+                for child in children:
+                    needed[child] -= 1
+                    if not needed[child]:
+                        del values[child]
+                values[number] = conjunction(parts) if kind == AND else disjunction(parts)
+        return values[len(self) - 1]
+
+    def holds(self, is_true: Callable[[int, int], bool]) -> bool:
+        """Whether the formula is true where `is_true(variable, state)` says which literals are."""
+        return self.fold(bool, is_true, all, any)
+
+    def evaluate(self, instance: Mapping[str, Any] | Sequence[Any]) -> bool:
+        """Whether an instance, which must give each mentioned variable a value, satisfies the formula."""
+        from quia.variables import encode_instance
+
+        states = encode_instance(self.variables, self.mentioned, instance)
+        return self.holds(lambda variable, state: states[variable] == state)
+
+    @cached_property
+    def mentioned(self) -> tuple[int, ...]:
+        """The indices of the variables that occur."""
+        return tuple(int(v) for v in np.unique(self.variable[self.kind == LITERAL]))
+
+    def condition(self, term: Mapping[str, Any]) -> NNF:
+        """The formula given the states of some variables: Δ | γ (paper §2), simplified.
+
+        `term` maps variable names to values.
+        """
+        index = {v.name: i for i, v in enumerate(self.variables)}
+        given = {}
+        for name, value in term.items():
+            if name not in index:
+                raise InstanceError(f"there is no variable {shown(name)}{did_you_mean(name, index)}")
+            given[index[name]] = self.variables[index[name]].encode(value)
+        build = Builder(self.variables)
+
+        def literal(variable: int, state: int) -> int:
+            if variable not in given:
+                return build.literal(variable, state)
+            return build.constant(given[variable] == state)
+
+        return build.nnf(self.fold(build.constant, literal, build.conjunction, build.disjunction))
+
+    @cached_property
+    def is_monotone(self) -> bool:
+        """Whether no variable occurs in two different states (paper §2)."""
+        literals = self.kind == LITERAL
+        pairs = np.unique(np.stack([self.variable[literals], self.state[literals]]), axis=1)
+        return int(pairs.shape[1]) == len(self.mentioned)
+
+    @cached_property
+    def is_or_decomposable(self) -> bool:
+        """Whether the disjuncts of every disjunction share no variable (paper §2)."""
+        return self._is_decomposable(OR)
+
+    @cached_property
+    def is_and_decomposable(self) -> bool:
+        """Whether the conjuncts of every conjunction share no variable (paper §2)."""
+        return self._is_decomposable(AND)
+
+    def _is_decomposable(self, at: int) -> bool:
+        decomposable = True
+
+        def joined(parts: list[int], matters: bool) -> int:
+            nonlocal decomposable
+            bits = 0
+            for part in parts:
+                if matters and bits & part:
+                    decomposable = False
+                bits |= part
+            return bits
+
+        self.fold(
+            lambda _: 0,
+            lambda variable, _: 1 << variable,
+            lambda parts: joined(parts, at == AND),
+            lambda parts: joined(parts, at == OR),
+        )
+        return decomposable
+
+    def __str__(self) -> str:
+        """The formula in one line, `&` for ∧ and `|` for ∨; a large one as a list of its nodes."""
+        size = self.fold(lambda _: 1, lambda *_: 1, _capped_sum, _capped_sum)
+        if size > _MOST_PRINTED:
+            return self._listing()
+        text, _ = self.fold(
+            lambda value: ("true" if value else "false", LITERAL),
+            lambda variable, state: (self.variables[variable].phrase(state), LITERAL),
+            lambda parts: (_SIGNS[AND].join(_bracketed(part, OR) for part in parts), AND),
+            lambda parts: (_SIGNS[OR].join(_bracketed(part, AND) for part in parts), OR),
+        )
+        return text
+
+    def _listing(self) -> str:
+        lines: list[str] = []
+        for number, kind, state, children in self.walk():
+            if len(lines) == _MOST_PRINTED:
+                lines.append(f"… {len(self)} nodes in all, the root is n{len(self) - 1}")
+                break
+            sign = _SIGNS.get(KINDS.index(kind), "")
+            lines.append(f"n{number} = {state or sign.join(f'n{child}' for child in children) or kind}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<NNF: {self.node_count} nodes, {self.edge_count} edges, {len(self.mentioned)} variables>"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the two are the same graph; equivalent formulas may differ."""
+        if not isinstance(other, NNF):
+            return NotImplemented
+        return self.variables == other.variables and self.nodes == other.nodes
+
+    def __hash__(self) -> int:
+        return hash((self.variables, self.kind.tobytes(), self.child.tobytes()))
+
+    def to_dot(self) -> str:
+        """The formula as a Graphviz drawing."""
+        lines = ["digraph reason {", '  node [fontname="sans-serif"];']
+        for number, kind, state, children in self.walk():
+            label = {"and": "∧", "or": "∨", "true": "⊤", "false": "⊥"}.get(kind) or str(state)
+            shape = "circle" if children else "box"
+            quoted = label.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+            lines.append(f'  n{number} [shape={shape}, label="{quoted}"];')
+            lines.extend(f"  n{number} -> n{child};" for child in children)
+        return "\n".join([*lines, "}"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The formula as plain data: its nodes, children first, the root last."""
+        nodes: list[Any] = []
+        for kind, variable, state, children in self.nodes:
+            if kind == LITERAL:
+                nodes.append({"literal": [self.variables[variable].name, self.variables[variable].text(state)]})
+            elif kind in (TRUE, FALSE):
+                nodes.append({"constant": kind == TRUE})
+            else:
+                nodes.append({KINDS[kind]: list(children)})
+        return {"schema": "quia/nnf/1", "nodes": nodes}
+
+    @staticmethod
+    def from_dict(data: Any, variables: Iterable[Variable]) -> NNF:
+        """A formula from `to_dict`'s data, over these variables."""
+        known = tuple(variables)
+        index = {v.name: i for i, v in enumerate(known)}
+        if not isinstance(data, Mapping) or data.get("schema") != "quia/nnf/1" or not data.get("nodes"):
+            raise FormatError(f"{shown(data)} is no formula; it must have 'schema': 'quia/nnf/1' and 'nodes'")
+        columns: list[tuple[int, int, int, tuple[int, ...]]] = []
+        for number, node in enumerate(data["nodes"]):
+            columns.append(_node_from(node, number, known, index))
+        return _from_nodes(known, columns)
+
+
+class Builder:
+    """Makes an NNF from its leaves up; equal nodes are made once and constants are simplified away."""
+
+    def __init__(self, variables: Sequence[Variable]) -> None:
+        self._variables = tuple(variables)
+        self._nodes: list[tuple[int, int, int, tuple[int, ...]]] = []
+        self._known: dict[tuple[int, int, int, tuple[int, ...]], int] = {}
+        self.false, self.true = self._node(FALSE), self._node(TRUE)
+
+    def constant(self, value: bool) -> int:
+        """⊤ or ⊥."""
+        return self.true if value else self.false
+
+    def literal(self, variable: int, state: int) -> int:
+        """The state of a variable."""
+        return self._node(LITERAL, variable, state)
+
+    def conjunction(self, parts: Iterable[int]) -> int:
+        """The parts joined by ∧."""
+        return self._joined(AND, parts, neutral=self.true, absorbing=self.false)
+
+    def disjunction(self, parts: Iterable[int]) -> int:
+        """The parts joined by ∨."""
+        return self._joined(OR, parts, neutral=self.false, absorbing=self.true)
+
+    def _joined(self, kind: int, parts: Iterable[int], *, neutral: int, absorbing: int) -> int:
+        distinct = dict.fromkeys(part for part in parts if part != neutral)
+        if absorbing in distinct:
+            return absorbing
+        if not distinct:
+            return neutral
+        return next(iter(distinct)) if len(distinct) == 1 else self._node(kind, -1, -1, tuple(distinct))
+
+    def _node(self, kind: int, variable: int = -1, state: int = -1, children: tuple[int, ...] = ()) -> int:
+        key = (kind, variable, state, children)
+        number = self._known.get(key)
+        if number is None:
+            number = self._known[key] = len(self._nodes)
+            self._nodes.append(key)
+        return number
+
+    def nnf(self, root: int) -> NNF:
+        """The formula at a node, without the nodes it does not need."""
+        used = bytearray(root + 1)
+        used[root] = 1
+        for number in range(root, -1, -1):
+            if used[number]:
+                for child in self._nodes[number][3]:
+                    used[child] = 1
+        position: dict[int, int] = {}
+        kept: list[tuple[int, int, int, tuple[int, ...]]] = []
+        for number in range(root + 1):
+            if used[number]:
+                position[number] = len(kept)
+                kind, variable, state, children = self._nodes[number]
+                kept.append((kind, variable, state, tuple(position[child] for child in children)))
+        return _from_nodes(self._variables, kept)
+
+
+def _from_nodes(variables: tuple[Variable, ...], nodes: Sequence[tuple[int, int, int, tuple[int, ...]]]) -> NNF:
+    return NNF(
+        variables,
+        np.array([node[0] for node in nodes], np.uint8),
+        np.array([node[1] for node in nodes], np.int32),
+        np.array([node[2] for node in nodes], np.int32),
+        np.cumsum([0, *(len(node[3]) for node in nodes)], dtype=np.int64),
+        np.array([child for node in nodes for child in node[3]], np.int32),
+    )
+
+
+def _node_from(
+    node: Any, number: int, variables: Sequence[Variable], index: Mapping[str, int]
+) -> tuple[int, int, int, tuple[int, ...]]:
+    kind, value = next(iter(node.items())) if isinstance(node, Mapping) and len(node) == 1 else (None, None)
+    if kind == "constant" and isinstance(value, bool):
+        return (TRUE if value else FALSE, -1, -1, ())
+    if kind == "literal" and isinstance(value, (list, tuple)) and len(value) == 2 and value[0] in index:
+        variable = variables[index[value[0]]]
+        texts = [variable.text(state) for state in range(variable.size)]
+        if value[1] in texts:
+            return (LITERAL, index[value[0]], texts.index(value[1]), ())
+    if (
+        kind in ("and", "or")
+        and isinstance(value, (list, tuple))
+        and all(type(child) is int and 0 <= child < number for child in value)
+    ):
+        return (KINDS.index(kind), -1, -1, tuple(value))
+    raise FormatError(
+        f"node {number} of the formula is {shown(node)}; it must be a literal of {listed(index)}, a constant, or"
+        " 'and' / 'or' of nodes before it"
+    )
+
+
+def _capped_sum(sizes: list[int]) -> int:
+    return min(sum(sizes) + 1, _MOST_PRINTED + 1)  # the size of a shared formula written out can be astronomic
+
+
+def _bracketed(part: tuple[str, int], inside: int) -> str:
+    text, kind = part
+    return f"({text})" if kind == inside else text

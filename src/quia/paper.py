@@ -1,0 +1,249 @@
+"""Algorithms 1 and 2 of the paper, and its NR and SR, exactly as published.
+
+They are the specification that the compiled kernel is held to and the baseline it is measured against, so they stay
+plain Python and recurse as the paper does. A reason is a frozenset of variable indices: in a monotone formula a
+variable occurs in one state only. All four take a monotone NNF; SNR and SSR need it ∨-decomposable too.
+
+Glossary: Δ `node`, σ `sigma`, Σ `implicants`, iml `minimum_length`.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+
+from quia.errors import TooLarge, Unsupported
+from quia.nnf import AND, FALSE, LITERAL, NNF, TRUE
+
+Set = frozenset[int]
+Family = set[Set]
+EMPTY: Set = frozenset()
+
+
+def no_check() -> None:
+    """The default of `check`, which is called now and then and may raise to stop the work."""
+
+
+def snr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
+    """All shortest necessary reasons: the shortest implicates of the formula.
+
+    Complexity: output polynomial, O(M·E) for M reasons and E edges. Paper: Algorithm 1, Props. 12–14.
+    """
+    _require_decomposable(formula, "SNR")
+    minimum_length = implicate_minimum_lengths(formula)
+    cache: dict[int, Family] = {}
+
+    def visit(node: int) -> Family:
+        if node in cache:
+            return cache[node]
+        check()
+        kind, variable, _, children = formula.nodes[node]
+        if kind == FALSE:
+            found = {EMPTY}
+        elif kind == TRUE:
+            found = set()
+        elif kind == LITERAL:
+            found = {frozenset((variable,))}
+        elif kind == AND:  # line 9: only the conjuncts that attain the minimum length
+            shortest = (c for c in children if minimum_length[c] == minimum_length[node])
+            found = set().union(*(visit(child) for child in shortest))
+        else:  # line 7
+            found = _product([visit(child) for child in children])
+        cache[node] = found
+        return found
+
+    with _depth_reported(formula):
+        return visit(len(formula) - 1)
+
+
+def implicate_minimum_lengths(formula: NNF) -> list[float]:
+    """The length of the shortest implicates of every node; ∞ for ⊤. Paper: Def. 6, Prop. 12."""
+    lengths: list[float] = []
+    for kind, _, _, children in formula.nodes:
+        if kind == TRUE:
+            lengths.append(math.inf)
+        elif kind == FALSE:
+            lengths.append(0)
+        elif kind == LITERAL:
+            lengths.append(1)
+        elif kind == AND:
+            lengths.append(min(lengths[child] for child in children))
+        else:
+            lengths.append(sum(lengths[child] for child in children))
+    return lengths
+
+
+def nr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
+    """All necessary reasons: the prime implicates of the formula.
+
+    Paper: Algorithm 1 without pruning, subsumption checked after line 9. Where disjuncts share variables, which the
+    paper's closed forms exclude, it is checked after line 7 too.
+    """
+    reduce_products = not formula.is_or_decomposable
+    cache: dict[int, Family] = {}
+
+    def visit(node: int) -> Family:
+        if node in cache:
+            return cache[node]
+        check()
+        kind, variable, _, children = formula.nodes[node]
+        if kind == FALSE:
+            found = {EMPTY}
+        elif kind == TRUE:
+            found = set()
+        elif kind == LITERAL:
+            found = {frozenset((variable,))}
+        elif kind == AND:
+            found = remove_subsumed(set().union(*(visit(child) for child in children)), check)
+        else:
+            found = _product([visit(child) for child in children])
+            if reduce_products:
+                found = remove_subsumed(found, check)
+        cache[node] = found
+        return found
+
+    with _depth_reported(formula):
+        return visit(len(formula) - 1)
+
+
+def sr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
+    """All sufficient reasons: the prime implicants of the formula. Paper: the dual of NR."""
+    reduce_unions = not formula.is_or_decomposable
+    cache: dict[int, Family] = {}
+
+    def visit(node: int) -> Family:
+        if node in cache:
+            return cache[node]
+        check()
+        kind, variable, _, children = formula.nodes[node]
+        if kind == TRUE:
+            found = {EMPTY}
+        elif kind == FALSE:
+            found = set()
+        elif kind == LITERAL:
+            found = {frozenset((variable,))}
+        elif kind == AND:
+            # Conjuncts may share variables, so each product must be reduced, and early, as it only grows.
+            found = {EMPTY}
+            for child in children:
+                found = remove_subsumed(_product([found, visit(child)], check), check)
+        else:
+            found = set().union(*(visit(child) for child in children))
+            if reduce_unions:
+                found = remove_subsumed(found, check)
+        cache[node] = found
+        return found
+
+    with _depth_reported(formula):
+        return visit(len(formula) - 1)
+
+
+def ssr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
+    """All shortest sufficient reasons: the shortest implicants of the formula.
+
+    Paper: Algorithm 2. Its cache knows two things: the k-implicants {{}} are the j-implicants for all j, and the
+    k-implicants hold the j-implicants for all j ≤ k.
+    """
+    _require_decomposable(formula, "SSR")
+    if formula.is_true:
+        return {EMPTY}
+    if formula.is_false:
+        return set()
+    cache: dict[tuple[int, int, Set], tuple[int, Family]] = {}
+
+    def cached(key: tuple[int, int, Set], k: int) -> Family | None:
+        if key not in cache:
+            return None
+        computed_for, implicants = cache[key]
+        if implicants == {EMPTY} or computed_for == k:
+            return implicants
+        return {sigma for sigma in implicants if len(sigma) <= k} if computed_for > k else None
+
+    def imp(node: int, first: int, k: int, sigma: Set) -> Family:
+        """The k-implicants of Δ | σ, where Δ is the node, or its conjuncts from the first on."""
+        key = (node, first, sigma)
+        known = cached(key, k)
+        if known is not None:
+            return known
+        check()
+        kind, variable, _, children = formula.nodes[node]
+        implicants: Family = set()
+        if kind == LITERAL:
+            if variable in sigma:
+                implicants = {EMPTY}
+            elif k >= 1:
+                implicants = {frozenset((variable,))}
+        elif kind != AND:
+            for child in children:
+                found = imp(child, 0, k, sigma)
+                if found == {EMPTY}:
+                    implicants = {EMPTY}
+                    break
+                implicants |= found
+        elif first == len(children) - 1:
+            implicants = imp(children[first], 0, k, sigma)
+        else:
+            for sigma1 in imp(children[first], 0, k, sigma):
+                for sigma2 in imp(node, first + 1, k - len(sigma1), sigma | sigma1):
+                    _add_unsubsumed(implicants, sigma1 | sigma2)
+        cache[key] = (k, implicants)
+        return implicants
+
+    with _depth_reported(formula):
+        k = 0
+        while not (found := imp(len(formula) - 1, 0, k, EMPTY)):
+            k += 1
+        return found
+
+
+def remove_subsumed(family: Iterable[Set], check: Callable[[], None] = no_check) -> Family:
+    """The members of a family that hold no other member.
+
+    >>> sorted(map(sorted, remove_subsumed([frozenset({1}), frozenset({1, 2}), frozenset({2, 3})])))
+    [[1], [2, 3]]
+    """
+    kept: list[Set] = []
+    for member in sorted(family, key=len):
+        if not any(smaller <= member for smaller in kept):
+            kept.append(member)
+        check()
+    return set(kept)
+
+
+def _add_unsubsumed(family: Family, member: Set) -> None:
+    """Add one member to a reduced family and keep it reduced."""
+    if any(other <= member for other in family):
+        return
+    family.difference_update([other for other in family if member <= other])
+    family.add(member)
+
+
+def _product(families: Iterable[Family], check: Callable[[], None] = no_check) -> Family:
+    """S₁ × S₂ × …: every union of one member from each."""
+    product: Family = {EMPTY}
+    for family in families:
+        joined: Family = set()
+        for left in product:
+            check()
+            joined.update(left | right for right in family)
+        product = joined
+    return product
+
+
+def _require_decomposable(formula: NNF, what: str) -> None:
+    if not formula.is_or_decomposable:
+        raise Unsupported(f"{what} as published needs a ∨-decomposable formula", cure="ask for all reasons instead")
+
+
+@contextmanager
+def _depth_reported(formula: NNF) -> Iterator[None]:
+    try:
+        yield
+    except RecursionError:
+        limit = sys.getrecursionlimit()
+        raise TooLarge(
+            f"the formula of {len(formula)} nodes is too deep for the paper's recursive algorithms (limit {limit})",
+            limit=limit,
+        ) from None

@@ -1,0 +1,87 @@
+"""Sets of state indices as sorted, disjoint, inclusive ranges: ((0, 2), (5, 5)) is {0, 1, 2, 5}.
+
+A numeric variable can have thousands of states, so an edge keeps ranges, never a list of its states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+Ranges = tuple[tuple[int, int], ...]
+
+
+def union(pairs: Iterable[tuple[int, int]]) -> Ranges:
+    """The ranges that cover just what the pairs cover, neighbours joined.
+
+    >>> union([(5, 5), (0, 1), (2, 2)])
+    ((0, 2), (5, 5))
+    """
+    joined: list[tuple[int, int]] = []
+    for low, high in sorted(pairs):
+        if joined and low <= joined[-1][1] + 1:
+            joined[-1] = (joined[-1][0], max(high, joined[-1][1]))
+        else:
+            joined.append((low, high))
+    return tuple(joined)
+
+
+def intersection(a: Ranges, b: Ranges) -> Ranges:
+    """What both cover. Complexity: linear in the number of ranges.
+
+    >>> intersection(((0, 4), (7, 9)), ((3, 7),))
+    ((3, 4), (7, 7))
+    """
+    common = []
+    i = j = 0
+    while i < len(a) and j < len(b):
+        low, high = max(a[i][0], b[j][0]), min(a[i][1], b[j][1])
+        if low <= high:
+            common.append((low, high))
+        if a[i][1] < b[j][1]:
+            i += 1
+        else:
+            j += 1
+    return tuple(common)
+
+
+def difference(a: Ranges, b: Ranges) -> Ranges:
+    """What a covers and b does not.
+
+    >>> difference(((0, 9),), ((0, 1), (4, 4)))
+    ((2, 3), (5, 9))
+    """
+    rest = []
+    j = 0
+    for first, high in a:
+        low = first
+        while j < len(b) and b[j][1] < low:
+            j += 1
+        k = j
+        while k < len(b) and b[k][0] <= high:
+            if low < b[k][0]:
+                rest.append((low, b[k][0] - 1))
+            low = b[k][1] + 1
+            k += 1
+        if low <= high:
+            rest.append((low, high))
+    return tuple(rest)
+
+
+def size(ranges: Ranges) -> int:
+    """How many states the ranges cover."""
+    return sum(high - low + 1 for low, high in ranges)
+
+
+def members(ranges: Ranges) -> Iterator[int]:
+    """The states covered, in order.
+
+    >>> list(members(((0, 2), (5, 5))))
+    [0, 1, 2, 5]
+    """
+    for low, high in ranges:
+        yield from range(low, high + 1)
+
+
+def covers(ranges: Ranges, state: int) -> bool:
+    """Whether the state is in the set."""
+    return any(low <= state <= high for low, high in ranges)

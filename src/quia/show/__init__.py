@@ -1,0 +1,1 @@
+"""How explanations are shown."""

@@ -1,0 +1,106 @@
+"""Explanations as sentences for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from quia.explanation import Explanation
+    from quia.reason import Reason, State
+    from quia.reasons import Reasons
+
+Paint = Callable[[str, str], str]
+"""A text and a style ('strong', 'good', 'faint') in, the text as the terminal shows it out."""
+
+
+def plain(text: str, _style: str) -> str:
+    """No colour at all."""
+    return text
+
+
+def coloured(text: str, style: str) -> str:
+    """ANSI colours."""
+    code = {"strong": "1", "good": "32", "faint": "2"}[style]
+    return f"\x1b[{code}m{text}\x1b[0m"
+
+
+def explanation_text(
+    explanation: Explanation,
+    *,
+    limit: int | None = 10,
+    timeout: float | None = None,
+    shortest: bool = False,
+    paint: Paint = plain,
+) -> str:
+    """The decision, then why, then what would change it."""
+    decided = f"Decision: {paint(explanation.decision, 'strong')}"
+    if explanation.against is not None:
+        decided += f" (why not {explanation.against}?)"
+    lines = [decided]
+    if explanation.frozen:
+        lines.append(paint(f"Taken as given: {', '.join(explanation.frozen)}", "faint"))
+    if explanation.complete_reason.is_true:
+        return "\n".join([*lines, "", _constant(explanation)])
+
+    sufficient = explanation.sufficient_reasons(limit=limit, timeout=timeout, shortest=shortest)
+    necessary = explanation.necessary_reasons(limit=limit, timeout=timeout, shortest=shortest)
+    lines += ["", paint(_heading("sufficient reason", sufficient, shortest), "strong")]
+    lines += [_because(explanation, reason) for reason in sufficient]
+    lines += ["", paint(_heading("necessary reason", necessary, shortest), "strong")]
+    lines += [f"  would need: {_negation(reason)}" for reason in necessary]
+    changes = explanation.counterfactuals(limit=limit)
+    if changes:
+        lines += ["", paint("Nearest changes", "strong")]
+        lines += [
+            f"  with {' and '.join(map(str, change.changes))}: {paint(change.decision, 'good')}" for change in changes
+        ]
+    return "\n".join(lines)
+
+
+def _constant(explanation: Explanation) -> str:
+    free = " (with what is taken as given)" if explanation.frozen else ""
+    if explanation.against is None:
+        return f"{explanation.decision} whatever the features are{free}: nothing can change this decision."
+    if not any(explanation.classifier.classes[label] == explanation.against for label in _reached(explanation)):
+        return f"Never {explanation.against}: no leaf of the classifier has that class."
+    return f"Not {explanation.against} whatever the features are{free}: nothing can lead there."
+
+
+def _reached(explanation: Explanation) -> set[int]:
+    return {int(label) for label in explanation.classifier.labels if label >= 0}
+
+
+def _heading(name: str, found: Reasons, shortest: bool) -> str:
+    what = f"shortest {name}" if shortest else name
+    given = len(found)
+    if found.count is None:
+        return f"{what.capitalize()}s: {given} found before time ran out; there may be more"
+    plural = "" if found.count == 1 else "s"
+    head = f"{found.count:,} {what}{plural}"
+    return head if found.complete else f"{head}, the first {given} of them"
+
+
+def _because(explanation: Explanation, reason: Reason) -> str:
+    decided = explanation.decision if explanation.against is None else f"Not {explanation.against}"
+    return f"  {decided} because {reason}, whatever the rest"
+
+
+def _negation(reason: Reason) -> str:
+    return " and ".join(_changed(state) for state in reason)
+
+
+def _changed(state: State) -> str:
+    """What a feature must be for its state to have changed."""
+    text = state.text
+    if not state.variable.is_numeric:
+        return f"{state.feature} ≠ {text}"
+    opposite = {"<=": ">", "<": ">=", ">": "<=", ">=": "<"}
+    operator, _, number = text.partition(" ")
+    if operator in opposite and not state.variable.missing:
+        return f"{state.feature} {opposite[operator]} {number}"
+    return f"{state.feature} not missing" if text == "missing" else f"{state.feature} not {_in(text)}"
+
+
+def _in(text: str) -> str:
+    return text if text[0] in "<>" else f"in {text}"

@@ -1,0 +1,305 @@
+"""Variables: the features of a classifier, and the states their values fall into.
+
+Glossary: a *cut* parts the numbers in two; a *state* is a nominal value or an interval between neighbouring cuts.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+from quia.errors import GraphError, InstanceError, did_you_mean, listed, shown
+
+MISSING = "missing"
+_NO_VALUE = (None, "", "?")  # how tables write a value that is not there
+
+
+class Cut(NamedTuple):
+    """A border between numbers: after the threshold (`<= t` | `> t`) or before it (`< t` | `>= t`)."""
+
+    threshold: float
+    after: bool = True
+
+    def last_below(self, single: bool) -> float:
+        """The greatest number on the lower side, in the type the model compares in.
+
+        Two cuts with no number between them have the same one, so they make no state that nothing can be in.
+        """
+        if single:
+            below = nearest_single(self.threshold)
+            if below > self.threshold or (below == self.threshold and not self.after):
+                below = _single_before(below)
+            return below
+        return self.threshold if self.after else math.nextafter(self.threshold, -math.inf)
+
+    @property
+    def parts_nothing(self) -> bool:
+        """Whether no number lies on one side: `<= inf` and `< -inf`."""
+        return self.threshold == (math.inf if self.after else -math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A feature with its states: `Variable.nominal` or `Variable.numeric` make one.
+
+    A nominal variable has `labels`; a numeric one has sorted `cuts`, n of which make n + 1 states, and one state
+    more, the last, if the model says where a missing value (NaN) goes. `single` numbers are rounded to 32 bits
+    before they are compared, as some models do.
+
+    >>> width = Variable.numeric("W", [0.6, (1.5, "before")])
+    >>> [width.text(state) for state in range(width.size)]
+    ['<= 0.6', '(0.6, 1.5)', '>= 1.5']
+    >>> width.encode(0.6), width.encode(0.7), width.encode("1.5")
+    (0, 1, 2)
+    """
+
+    name: str
+    labels: tuple[str, ...] | None = None
+    cuts: tuple[Cut, ...] = ()
+    missing: bool = False
+    single: bool = False
+    _below: tuple[float, ...] = field(init=False, repr=False, compare=False, default=())
+    _index: dict[str, int] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise GraphError(f"a variable's name is {shown(self.name)}; it must be a text that is not empty")
+        if self.labels is None:
+            below = tuple(cut.last_below(self.single) for cut in self.cuts)
+            if any(a >= b for a, b in pairwise(below)) or any(c.parts_nothing for c in self.cuts):
+                raise GraphError(
+                    f"the cuts of {self.name!r} are not in order, or not apart; make it with Variable.numeric"
+                )
+            object.__setattr__(self, "_below", below)
+            return
+        if not self.labels:
+            raise GraphError(f"variable {self.name!r} has no states; give it one or more")
+        for label in self.labels:
+            if not isinstance(label, str):
+                raise GraphError(f"variable {self.name!r} has the state {shown(label)}; states are texts")
+            if label in self._index:
+                raise GraphError(f"variable {self.name!r} names the state {label!r} twice; states must differ")
+            self._index[label] = len(self._index)
+
+    @staticmethod
+    def nominal(name: str, states: Iterable[str]) -> Variable:
+        """A variable with named states.
+
+        >>> Variable.nominal("GPA", ["low", "medium", "high"]).encode("high")
+        2
+        """
+        if isinstance(states, str):
+            raise GraphError(f"the states of {shown(name)} are the text {shown(states)}; give a list of texts")
+        return Variable(name, tuple(states))
+
+    @staticmethod
+    def numeric(
+        name: str,
+        cuts: Iterable[float | tuple[float, Literal["before", "after"] | bool]] = (),
+        *,
+        missing: bool = False,
+        single: bool = False,
+    ) -> Variable:
+        """A variable over numbers, cut after each number t (`<= t`), or before it where the cut is (t, 'before').
+
+        The cuts may come in any order; of those with no number between them the first stays.
+
+        >>> Variable.numeric("SAT", [(1450, "before")]).text(0)
+        '< 1450'
+        """
+        kept: dict[float, Cut] = {}
+        for cut in cuts:
+            made = _as_cut(name, cut)
+            if not made.parts_nothing:
+                kept.setdefault(made.last_below(single), made)
+        return Variable(name, None, tuple(kept[below] for below in sorted(kept)), missing, single)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the states are intervals of numbers."""
+        return self.labels is None
+
+    @property
+    def size(self) -> int:
+        """How many states there are."""
+        return len(self.cuts) + 1 + self.missing if self.labels is None else len(self.labels)
+
+    def encode(self, value: Any) -> int:
+        """The state that a value is in.
+
+        Complexity: one bisection. It equals the model's own comparisons, on the cut and one ulp beside it.
+        """
+        return self._encode_number(value) if self.labels is None else self._encode_label(value)
+
+    def state_beyond(self, cut: Cut) -> int:
+        """The first state on the upper side of one of this variable's cuts."""
+        return bisect_left(self._below, cut.last_below(self.single)) + 1
+
+    def text(self, state: int) -> str:
+        """A state in words, without the variable's name: `medium`, `< 1450`, `(0.6, 1.5]`, `missing`."""
+        if self.labels is not None:
+            return self.labels[state]
+        if self.missing and state == len(self.cuts) + 1:
+            return MISSING
+        return interval_text(self.cuts[state - 1] if state else None, self.cuts[state] if self.cuts[state:] else None)
+
+    def phrase(self, state: int) -> str:
+        """A state in words, with the variable's name.
+
+        >>> Variable.nominal("GPA", ["low", "high"]).phrase(0), Variable.numeric("W", [1, 2]).phrase(1)
+        ('GPA=low', 'W in (1, 2]')
+        """
+        text = self.text(state)
+        if self.labels is not None:
+            return f"{self.name}={text}"
+        if text == MISSING:
+            return f"{self.name} is missing"
+        return f"{self.name} {text}" if text[0] in "<>" else f"{self.name} in {text}"
+
+    def _encode_label(self, value: Any) -> int:
+        found = self._index.get(value) if isinstance(value, str) else None
+        if found is None:
+            found = next((self._index[text] for text in _spellings(value) if text in self._index), None)
+        if found is None:
+            labels = self.labels or ()
+            raise InstanceError(
+                f"{self.name} is {shown(value)}; its states are {listed(labels)}{did_you_mean(value, labels)}"
+            )
+        return found
+
+    def _encode_number(self, value: Any) -> int:
+        number = value if type(value) is float else self._as_number(value)
+        if number != number:
+            if self.missing:
+                return len(self.cuts) + 1
+            raise InstanceError(
+                f"{self.name} is missing ({shown(value)}) and the model does not say where a missing value goes;"
+                " give a number"
+            )
+        return bisect_left(self._below, nearest_single(number) if self.single else number)
+
+    def _as_number(self, value: Any) -> float:
+        if isinstance(value, str):
+            if value.strip() in _NO_VALUE:
+                return math.nan
+            if "_" in value:  # Python reads 1_000 as 1000; no table means that
+                raise InstanceError(f"{self.name} is {shown(value)}, which is not a number")
+        elif value is None:
+            return math.nan
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise InstanceError(f"{self.name} is {shown(value)}, which is not a number") from None
+        except OverflowError:
+            raise InstanceError(f"{self.name} is {shown(value)}, which is too large for a 64-bit number") from None
+
+
+def encode_instance(variables: Sequence[Variable], tested: Sequence[int], instance: Any) -> tuple[int, ...]:
+    """The state of every tested variable in an instance; -1 for those that no node tests.
+
+    An instance is a mapping from feature name to value, in which other keys are ignored, or a sequence of values in
+    the variables' order.
+    """
+    states = [-1] * len(variables)
+    for index, value in zip(tested, tested_values(variables, tested, instance), strict=True):
+        states[index] = variables[index].encode(value)
+    return tuple(states)
+
+
+def tested_values(variables: Sequence[Variable], tested: Iterable[int], instance: Any) -> list[Any]:
+    """The values that an instance gives the tested variables."""
+    if isinstance(instance, Mapping) or hasattr(instance, "keys"):
+        return [_look_up(instance, variables[index].name) for index in tested]
+    if isinstance(instance, (str, bytes)) or not hasattr(instance, "__len__") or not hasattr(instance, "__getitem__"):
+        raise InstanceError(
+            f"the instance is {shown(instance)}; give a mapping from feature to value, or a sequence of values"
+        )
+    if len(instance) != len(variables):
+        raise InstanceError(
+            f"the instance has {len(instance)} values; the classifier has {len(variables)} variables:"
+            f" {listed(v.name for v in variables)}"
+        )
+    return [instance[index] for index in tested]
+
+
+def _look_up(instance: Any, name: str) -> Any:
+    try:
+        return instance[name]
+    except (KeyError, IndexError):
+        hint = did_you_mean(name, [key for key in instance if isinstance(key, str)])
+        raise InstanceError(f"the instance has no value for {name!r}, which the classifier tests{hint}") from None
+
+
+def number_text(number: float) -> str:
+    """A number as people write it, and as it is read back exactly.
+
+    >>> number_text(1450.0), number_text(0.1), number_text(-0.0)
+    ('1450', '0.1', '0')
+    """
+    text = repr(number + 0.0)
+    return text[:-2] if text.endswith(".0") else text
+
+
+def interval_text(lower: Cut | None, upper: Cut | None) -> str:
+    """The numbers between two cuts in words: `<= 3`, `> 3`, `(3, 4]`, `(-inf, inf)`."""
+    if lower is None and upper is None:
+        return "(-inf, inf)"
+    if lower is None:
+        assert upper is not None
+        return f"{'<=' if upper.after else '<'} {number_text(upper.threshold)}"
+    if upper is None:
+        return f"{'>' if lower.after else '>='} {number_text(lower.threshold)}"
+    opening, closing = "(" if lower.after else "[", "]" if upper.after else ")"
+    return f"{opening}{number_text(lower.threshold)}, {number_text(upper.threshold)}{closing}"
+
+
+def nearest_single(number: float) -> float:
+    """The number rounded to 32 bits, as a cast to float32 does; too large becomes infinite."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", number))[0])
+    except OverflowError:
+        return math.copysign(math.inf, number)
+
+
+def _single_before(number: float) -> float:
+    """The greatest 32-bit number below a 32-bit number."""
+    if number == -math.inf:
+        return number
+    if number == 0:
+        return -(2.0**-149)
+    bits = struct.unpack("i", struct.pack("f", number))[0]
+    before = struct.unpack("f", struct.pack("i", bits - 1 if number > 0 else bits + 1))[0]
+    return float(before)
+
+
+def _as_cut(name: str, cut: Any) -> Cut:
+    threshold, side = cut if isinstance(cut, tuple) and len(cut) == 2 else (cut, True)
+    after = {"after": True, "before": False}.get(side, side) if isinstance(side, str) else side
+    try:
+        number = float(threshold)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if number != number or not isinstance(after, bool):
+        raise GraphError(
+            f"variable {shown(name)} is cut at {shown(cut)}; a cut is a number, or a number with 'before' or 'after'"
+        )
+    return Cut(number, after)
+
+
+def _spellings(value: Any) -> list[str]:
+    """The texts that a nominal value which is no text may stand for: True is 'True' or '1', 1.0 is '1'."""
+    if isinstance(value, str) or value is None:
+        return []
+    texts = [str(value)]
+    try:
+        number = float(value)
+        if number.is_integer():
+            texts.append(str(int(number)))
+    except (TypeError, ValueError, OverflowError):
+        pass
+    return texts
