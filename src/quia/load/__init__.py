@@ -27,6 +27,14 @@ class Format(NamedTuple):
 
 
 FORMATS = {
+    "weka": Format(
+        "quia.load.weka",
+        lambda head: (
+            any(mark in head for mark in (b"J48 pruned tree", b"J48 unpruned tree", b"digraph J48Tree"))
+            or b"=== Run information ===" in head
+        ),
+        "a J48 tree as Weka prints or draws it",
+    ),
     "json": Format("quia.load.json", lambda head: head.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] == b"{", "quia's own JSON"),
 }
 
