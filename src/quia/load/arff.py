@@ -63,7 +63,8 @@ def _attribute(text: str) -> Attribute:
     if not rest.startswith("{"):
         kind = rest.split()[0].lower() if rest else "nothing"
         return Attribute(name, "numeric" if kind in _NUMERIC else kind)
-    states, place = [], 1
+    states: list[str] = []
+    place = 1
     while True:
         state = _NOMINAL.match(rest, place)
         if not state:

@@ -19,6 +19,7 @@ from quia.load.weka_tree import Leaf, Node, Split, read_drawn
 from quia.variables import Cut, Variable
 
 if TYPE_CHECKING:
+    from quia.consistent import Edges
     from quia.graph import DecisionGraph
 
 OPTIONS = ("arff", "states", "target")
@@ -55,7 +56,7 @@ def read(
     variables = _variables(nodes, inputs, file)
     place = {variable.name: index for index, variable in enumerate(variables)}
     last = len(nodes) - 1
-    edges = []
+    edges: list[Edges] = []
     for node in reversed(nodes):
         if isinstance(node, Leaf):
             if node.label not in labels:
