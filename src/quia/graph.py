@@ -76,7 +76,7 @@ class DecisionGraph:
         by_variable = np.split(
             np.argsort(range_tests, kind="stable"),
             np.cumsum(np.bincount(range_tests, minlength=len(variables)))[:-1],
-        )
+        )[: len(variables)]
         return DecisionGraph(
             tuple(_without_idle_cuts(v, low, high, mine) for v, mine in zip(variables, by_variable, strict=True)),
             tuple(classes),

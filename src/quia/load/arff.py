@@ -1,10 +1,11 @@
-"""The header of an ARFF file: the attributes that a Weka model was trained on, nominal states in their order."""
+"""ARFF files: the attributes that a Weka model was trained on, nominal states in their order, and the numbers."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from quia.errors import FormatError, shown
@@ -24,24 +25,59 @@ class Attribute(NamedTuple):
     states: tuple[str, ...] | None = None
 
 
-def read_header(source: str | os.PathLike[str]) -> tuple[Attribute, ...]:
-    """The attributes of an ARFF file, given as its path or as the text of its header.
+class Table(NamedTuple):
+    """An ARFF file: its attributes, and the lines of its data, still as text."""
 
-    >>> read_header("@relation r\\n@attribute 'a b' real\\n@attribute c {x, 'y z'}\\n@data\\n")[1].states
+    attributes: tuple[Attribute, ...]
+    rows: tuple[str, ...]
+
+
+def read_arff(source: str | os.PathLike[str]) -> Table:
+    """An ARFF file, given as its path or as its text; the header alone will do.
+
+    >>> read_arff("@relation r\\n@attribute 'a b' real\\n@attribute c {x, 'y z'}\\n@data\\n").attributes[1].states
     ('x', 'y z')
     """
-    if isinstance(source, str) and "\n" in source:
-        return tuple(_attributes(source, None))
-    file = os.fspath(source)
-    return tuple(_attributes(decode(read_bytes(file), file), file))
+    inline = isinstance(source, str) and "\n" in source
+    file = None if inline else os.fspath(source)
+    text = str(source) if file is None else decode(read_bytes(file), file)
+    lines = [line.strip() for line in text.split("\n")]
+    data = next((number for number, line in enumerate(lines) if line[:5].lower() == "@data"), len(lines))
+    return Table(tuple(_attributes(lines[:data], file)), tuple(lines[data + 1 :]))
 
 
-def _attributes(text: str, file: str | None) -> Iterator[Attribute]:
+def numbers(table: Table, wanted: Container[str]) -> dict[str, set[float]]:
+    """The numbers that the data have in the wanted columns; what is missing or no number is left out.
+
+    >>> numbers(read_arff("@attribute a real\\n@attribute b real\\n@data\\n1.5,2\\n{1 3}\\n?,?"), ["a", "b"])
+    {'a': {0.0, 1.5}, 'b': {2.0, 3.0}}
+    """
+    places = [(index, a.name) for index, a in enumerate(table.attributes) if a.name in wanted]
+    found: dict[str, set[float]] = {name: set() for _, name in places}
+    for row in table.rows:
+        if not row or row[0] == "%":
+            continue
+        values = _values(row)
+        for index, name in places:
+            try:
+                found[name].add(float(values[index]))
+            except (ValueError, LookupError):
+                continue
+    return found
+
+
+def _values(row: str) -> Mapping[int, str] | Sequence[str]:
+    """The values of a row by column; a sparse row is 0 where it says nothing."""
+    if not row.startswith("{"):
+        return [_unquoted(value) for value in _NOMINAL.finditer(row)]
+    pairs = (part.split(None, 1) for part in row.strip("{}").split(","))
+    sparse = {int(pair[0]): pair[1] for pair in pairs if len(pair) == 2 and pair[0].isdigit()}
+    return defaultdict(lambda: "0", sparse)
+
+
+def _attributes(lines: Sequence[str], file: str | None) -> Iterator[Attribute]:
     seen: set[str] = set()
-    for number, raw in enumerate(text.split("\n"), 1):
-        line = raw.strip()
-        if line[:5].lower() == "@data":
-            break
+    for number, line in enumerate(lines, 1):
         if line[:10].lower() == "@attribute":
             try:
                 attribute = _attribute(line[10:])

@@ -1,18 +1,21 @@
 """Weka's J48: the tree as Weka prints it, or as `-g` draws it.
 
 J48 splits an instance that lacks a tested value into fractions; no path of the tree is its path, so such an instance
-is refused. Weka prints thresholds with at most six decimals; a note says so where that may have rounded one.
+is refused. Weka prints the thresholds of many trees with at most six decimals. J48 cuts at values of the training data,
+so the data tell the threshold that was rounded; without them a note says what may be off.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from quia.errors import FormatError, Unsupported, did_you_mean, listed, shown
-from quia.load.arff import Attribute, read_header
+from quia.load.arff import Attribute, Table, numbers, read_arff
 from quia.load.files import decode
 from quia.load.weka_printed import read_printed
 from quia.load.weka_tree import Leaf, Node, Split, read_drawn
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 OPTIONS = ("arff", "states", "target")
 
 _SIX_DECIMALS = re.compile(r"-?\d+\.\d{6}")
+_AT_MOST_SIX = re.compile(r"-?\d+(\.\d{1,6})?")
+_HALF_A_DIGIT = 0.0000005000001  # half of the sixth decimal, and what arithmetic may add to it
 
 
 def read(
@@ -37,19 +42,20 @@ def read(
 ) -> DecisionGraph:
     """The J48 tree in Weka's output.
 
-    `arff` is the training file (or its header's text), which says what the columns are; `states` gives the states
-    of nominal columns when there is no such file; `target` is the class column, by default the last.
+    `arff` is the training file (or its text; the header alone will do), which says what the columns are; `states`
+    gives the states of nominal columns when there is no such file; `target` is the class column, by default the last.
     """
     from quia.graph import DecisionGraph
 
     text = decode(data, file)
-    header = None if arff is None else read_header(arff)
-    inputs, classes = (None, None) if header is None else _roles(header, target, file)
+    table = None if arff is None else read_arff(arff)
+    inputs, classes = (None, None) if table is None else _roles(table.attributes, target)
     nodes, columns, notes = (
         read_drawn(text, file)
         if text.lstrip().startswith("digraph")
         else read_printed(text, file, inputs=inputs, classes=classes)
     )
+    nodes, unsure = _unrounded(nodes, table)
     if inputs is None:
         inputs = tuple(_inferred(nodes, columns, states or {}, target, file))
     labels = list(classes or dict.fromkeys(node.label for node in nodes if isinstance(node, Leaf)))
@@ -72,13 +78,11 @@ def read(
         [-1 if isinstance(node, Leaf) else place[node.name] for node in reversed(nodes)],
         [labels.index(node.label) if isinstance(node, Leaf) else -1 for node in reversed(nodes)],
         edges,
-        notes=(*notes, *_rounding(nodes)),
+        notes=(*notes, *_rounding(unsure)),
     )
 
 
-def _roles(
-    header: Sequence[Attribute], target: str | None, file: str | None
-) -> tuple[tuple[Attribute, ...], tuple[str, ...]]:
+def _roles(header: Sequence[Attribute], target: str | None) -> tuple[tuple[Attribute, ...], tuple[str, ...]]:
     """The input attributes, and the classes."""
     names = [attribute.name for attribute in header]
     if target is not None and target not in names:
@@ -197,14 +201,34 @@ def _edges(
             yield tuple(pair for pair in rest if pair[0] <= pair[1]), child
 
 
-def _rounding(nodes: Sequence[Node]) -> Iterator[str]:
-    rounded = {
-        node.name
-        for node in nodes
-        if isinstance(node, Split) and node.operators[0] == "<=" and _SIX_DECIMALS.fullmatch(node.values[0])
-    }
-    if rounded:
+def _unrounded(nodes: list[Node], table: Table | None) -> tuple[list[Node], set[str]]:
+    """The nodes with each threshold the one value of the training data that is printed so; names where that fails.
+
+    Where no threshold has six decimals none was rounded, or there would be one that does not end in zeros.
+    """
+    numeric = [node for node in nodes if isinstance(node, Split) and node.operators[0] == "<="]
+    if not any(_SIX_DECIMALS.fullmatch(split.values[0]) for split in numeric):
+        return nodes, set()
+    tested = {split.name for split in numeric}
+    values = {} if table is None else {name: sorted(found) for name, found in numbers(table, tested).items()}
+    exact: list[Node] = []
+    unsure = set()
+    for node in nodes:
+        if isinstance(node, Split) and node.operators[0] == "<=" and _AT_MOST_SIX.fullmatch(node.values[0]):
+            printed, known = float(node.values[0]), values.get(node.name, [])
+            near = known[bisect_left(known, printed - _HALF_A_DIGIT) : bisect_right(known, printed + _HALF_A_DIGIT)]
+            if len(near) == 1:
+                exact.append(replace(node, values=(repr(near[0]),) * 2))
+                continue
+            if near or _SIX_DECIMALS.fullmatch(node.values[0]):
+                unsure.add(node.name)
+        exact.append(node)
+    return exact, unsure
+
+
+def _rounding(unsure: set[str]) -> Iterator[str]:
+    if unsure:
         yield (
             "Weka prints thresholds with six decimals at most, so a value within 0.0000005 of one may fall on its"
-            f" other side in Weka: {listed(sorted(rounded), 8)}"
+            f" other side in Weka; arff= with the training data tells them exactly: {listed(sorted(unsure), 8)}"
         )

@@ -248,7 +248,9 @@ def _chosen(
     """
     sure = [ways[0] for ways in readings.values() if len(ways) == 1]
     names = names | {reading.name for reading in sure}
-    classes = {choices[0][1] for reading in sure for choices in reading.pairs if len(choices) == 1}
+    lines = (zip(*(way.pairs for way in ways), strict=True) for ways in readings.values())
+    labels = ({label for choices in line for _, label in choices} for group in lines for line in group)
+    classes = {label for told in labels if len(told) == 1 for label in told}
     chosen = {}
     for parent, ways in readings.items():
         best = next((way for way in ways if way.name in names), ways[0])
