@@ -35,6 +35,7 @@ FORMATS = {
         ),
         "a J48 tree as Weka prints or draws it",
     ),
+    "pmml": Format("quia.load.pmml", lambda head: b"PMML" in head and b"<" in head, "a PMML TreeModel"),
     "json": Format("quia.load.json", lambda head: head.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] == b"{", "quia's own JSON"),
 }
 
