@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -36,10 +37,17 @@ FORMATS = {
         "a J48 tree as Weka prints or draws it",
     ),
     "pmml": Format("quia.load.pmml", lambda head: b"PMML" in head and b"<" in head, "a PMML TreeModel"),
+    "xgboost": Format(
+        "quia.load.xgboost",
+        lambda head: re.match(rb"\s*\{(\s*\"|L.{7}\x07)learner", head, re.DOTALL) is not None,
+        "XGBoost's JSON",
+    ),
     "json": Format("quia.load.json", lambda head: head.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] == b"{", "quia's own JSON"),
 }
 
-OBJECTS: dict[str, str] = {}
+OBJECTS: dict[str, str] = {
+    "xgboost": "quia.load.xgboost",
+}
 """Live objects: the package their type comes from → the module whose `convert(source, **options)` takes them."""
 
 
