@@ -42,10 +42,12 @@ FORMATS = {
         lambda head: re.match(rb"\s*\{(\s*\"|L.{7}\x07)learner", head, re.DOTALL) is not None,
         "XGBoost's JSON",
     ),
+    "lightgbm": Format("quia.load.lightgbm", lambda head: head.startswith(b"tree\nversion="), "LightGBM's text"),
     "json": Format("quia.load.json", lambda head: head.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] == b"{", "quia's own JSON"),
 }
 
 OBJECTS: dict[str, str] = {
+    "lightgbm": "quia.load.lightgbm",
     "xgboost": "quia.load.xgboost",
 }
 """Live objects: the package their type comes from → the module whose `convert(source, **options)` takes them."""

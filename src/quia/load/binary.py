@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from quia.conditions import Interval, states_where
-from quia.errors import FormatError, shown
+from quia.errors import FormatError, Unsupported, listed, shown
 from quia.ranges import Ranges, difference, union
 from quia.variables import Variable
 
@@ -41,11 +41,13 @@ class Column:
     """An input column: compared in 32 bits or 64, or with categories, whose codes 0, 1, … are named in order.
 
     A column without names for its categories gets the codes that the tree mentions, and one state for all others.
+    With `unseen_is_missing` a value that is no category counts as missing.
     """
 
     name: str
     single: bool = False
     categories: tuple[str, ...] | None = None
+    unseen_is_missing: bool = False
 
 
 Node = Test | int
@@ -132,6 +134,8 @@ def _variable(column: Column, mine: _Gathered, missing: bool) -> Variable:
     other = None if named is not None else free("any other", states)
     no_value = free("missing", states) if missing else None
     special = [state for state in (other, no_value) if state is not None]
+    if column.unseen_is_missing:
+        other = other or no_value
     return Variable.nominal(column.name, states + special, other=other, no_value=no_value)
 
 
@@ -148,6 +152,14 @@ def _yes(test: Test, column: Column, variable: Variable) -> Ranges:
     if variable.no_value is not None and test.missing:
         states.append(variable.labels.index(variable.no_value))
     return union((state, state) for state in states)
+
+
+def class_names(classes: Sequence[str] | None, count: int) -> list[str]:
+    """The names given to the classes 0, 1, …, or their numbers."""
+    names = [str(which) for which in range(count)] if classes is None else [str(name) for name in classes]
+    if len(names) != count or len(set(names)) != count:
+        raise Unsupported(f"classes are {listed(names)}", cure=f"give {count} different names")
+    return names
 
 
 def free(name: str, taken: Sequence[str]) -> str:

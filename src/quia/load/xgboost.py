@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from quia.conditions import Interval
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
-from quia.load.binary import ENSEMBLE, Column, Node, Test, build
+from quia.load.binary import ENSEMBLE, Column, Node, Test, build, class_names
 from quia.load.files import decode
 from quia.variables import Cut, nearest_single
 
@@ -97,7 +97,7 @@ class _Model:
             aside = " (for several classes: multi_strategy='multi_output_tree')" if how else ""
             raise Unsupported(f"the class depends on {len(grown)} trees{how}", cure=ENSEMBLE + aside)
         chosen = grown[0] if grown else 0
-        names = _class_names(classes, max(self.many, 2))
+        names = class_names(classes, max(self.many, 2))
         rest = self._base()
         for index, tree in enumerate(self.trees):
             if index != chosen:
@@ -207,10 +207,3 @@ class _Model:
             total = nearest_single(sum(powers))
             margins = [nearest_single(power / total) for power in powers]
         return max(range(len(margins)), key=lambda which: margins[which])  # the first of equals
-
-
-def _class_names(classes: Sequence[str] | None, count: int) -> list[str]:
-    names = [str(which) for which in range(count)] if classes is None else [str(name) for name in classes]
-    if len(names) != count or len(set(names)) != count:
-        raise Unsupported(f"classes are {listed(names)}", cure=f"give {count} different names")
-    return names
