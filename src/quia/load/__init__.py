@@ -43,11 +43,17 @@ FORMATS = {
         "XGBoost's JSON",
     ),
     "lightgbm": Format("quia.load.lightgbm", lambda head: head.startswith(b"tree\nversion="), "LightGBM's text"),
+    "onnx": Format(
+        "quia.load.onnx",
+        lambda head: head[:1] == b"\x08" and head[2:3] in (b"\x12", b"\x3a", b"\x42"),
+        "an ONNX TreeEnsembleClassifier",
+    ),
     "json": Format("quia.load.json", lambda head: head.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] == b"{", "quia's own JSON"),
 }
 
 OBJECTS: dict[str, str] = {
     "lightgbm": "quia.load.lightgbm",
+    "onnx": "quia.load.onnx",
     "xgboost": "quia.load.xgboost",
 }
 """Live objects: the package their type comes from → the module whose `convert(source, **options)` takes them."""
