@@ -11,6 +11,7 @@ SOURCE = Path(quia.__file__).parent
 
 # The way of the data: a module imports only modules to its left, plus `variables` and `errors`.
 ORDER = [
+    "_kernel",
     "errors",
     "ranges",
     "variables",
@@ -23,6 +24,7 @@ ORDER = [
     "paper",
     "reason",
     "costs",
+    "families",
     "reasons",
     "counterfactual",
     "bias",

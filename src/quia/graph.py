@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from quia import _kernel
 from quia.consistent import Edges, establish
 from quia.errors import listed
 from quia.variables import Variable, encode_instance
@@ -137,6 +138,32 @@ class DecisionGraph:
         pairs = list(zip(low, high, strict=True))
         edges = [(tuple(pairs[range_start[e] : range_start[e + 1]]), child[e]) for e in range(len(child))]
         return tuple((tests[n], labels[n], tuple(edges[edge_start[n] : edge_start[n + 1]])) for n in range(len(tests)))
+
+    @cached_property
+    def kernel(self) -> _kernel.Graph:
+        """The graph in the compiled kernel."""
+        sizes = np.array([v.size for v in self.variables], np.int32)
+        tests, labels, edge_start, child, range_start, low, high = self.arrays
+        return _kernel.Graph(
+            tests.astype(np.int32),
+            labels.astype(np.int32),
+            edge_start.astype(np.int64),
+            child.astype(np.int32),
+            range_start.astype(np.int64),
+            low.astype(np.int32),
+            high.astype(np.int32),
+            sizes,
+            len(self.classes),
+        )
+
+    def find_necessary(
+        self, states: Sequence[int], *, against: str | None, frozen: Sequence[int], **limits: Any
+    ) -> _kernel.Family:
+        """The necessary reasons of the decision on an encoded instance, as sets of variables."""
+        held = np.zeros(len(self.variables), np.uint8)
+        held[list(frozen)] = 1
+        target = -1 if against is None else self.classes.index(against)
+        return self.kernel.necessary(np.array(states, np.int32), target=target, frozen=held, **limits)
 
     def encode(self, instance: Any) -> tuple[int, ...]:
         """The state of every tested variable in an instance; -1 for the others."""
