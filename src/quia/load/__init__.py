@@ -26,8 +26,15 @@ class Format(NamedTuple):
     about: str
 
 
+def _looks_like_odd(head: bytes) -> bool:
+    start = head.lstrip(_BLANK)
+    return start[:1] == b"[" and start[1:].lstrip()[:1] not in (b"{", b'"', b"[")  # a JSON list is another thing
+
+
+_BLANK = b"\xef\xbb\xbf \r\n\t"
 FORMATS = {
-    "json": Format("quia.load.json", lambda head: head.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] == b"{", "quia's own JSON"),
+    "odd": Format("quia.load.odd", _looks_like_odd, "ordered decision graphs, .odd"),
+    "json": Format("quia.load.json", lambda head: head.lstrip(_BLANK)[:1] == b"{", "quia's own JSON"),
 }
 
 OBJECTS: dict[str, str] = {}
