@@ -12,11 +12,11 @@ from itertools import islice
 from typing import Any
 
 from quia.bias import Bias
+from quia.classifier import Classifier
 from quia.complete import complete_reason
 from quia.costs import Costs, exact_costs
 from quia.counterfactual import Counterfactual, changes
 from quia.errors import InstanceError, did_you_mean, listed, shown
-from quia.graph import DecisionGraph
 from quia.nnf import NNF
 from quia.reason import State
 from quia.reasons import Kind, Reasons, find
@@ -33,7 +33,7 @@ class Shares(dict[str, Fraction]):
 
 
 def explain(
-    classifier: DecisionGraph,
+    classifier: Classifier,
     instance: Any,
     /,
     *,
@@ -75,7 +75,7 @@ def explain(
 class Explanation:
     """Why one decision was made: `explain` makes it; its reasons are worked out when they are asked for."""
 
-    classifier: DecisionGraph
+    classifier: Classifier
     instance: Mapping[str, Any]
     states: tuple[int, ...]
     decision: str
@@ -251,7 +251,7 @@ class Explanation:
         return f"<Explanation: {question}, decision {self.decision!r}>"
 
 
-def _target(classifier: DecisionGraph, decision: int, against: str | None) -> str | None:
+def _target(classifier: Classifier, decision: int, against: str | None) -> str | None:
     if against is None:
         return None
     if against not in classifier.classes:
@@ -273,7 +273,7 @@ def _feature(index: Mapping[str, int], name: Any, what: str) -> int:
     return index[name]
 
 
-def _values(classifier: DecisionGraph, instance: Any) -> dict[str, Any]:
+def _values(classifier: Classifier, instance: Any) -> dict[str, Any]:
     """The instance's values of the classifier's variables, by name; those not tested only where they are given."""
     variables = classifier.variables
     if isinstance(instance, Mapping) or hasattr(instance, "keys"):

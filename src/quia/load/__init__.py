@@ -11,7 +11,7 @@ from quia.errors import FormatError, Unsupported, did_you_mean, listed, shown
 from quia.load.files import read_bytes
 
 if TYPE_CHECKING:
-    from quia.graph import DecisionGraph
+    from quia.classifier import Classifier
 
 
 class Format(NamedTuple):
@@ -41,13 +41,13 @@ OBJECTS: dict[str, str] = {}
 """Live objects: the package their type comes from → the module whose `convert(source, **options)` takes them."""
 
 
-def load(source: Any, /, *, format: str | None = None, **options: Any) -> DecisionGraph:
+def load(source: Any, /, *, format: str | None = None, **options: Any) -> Classifier:
     """The classifier in a file, or in a live object of a library.
 
     `source` is a path (`.gz` is read as it is) or a model; `format` overrides what a file's content looks like;
     `options` belong to the format, and one it does not have is an error.
     """
-    classifier: DecisionGraph
+    classifier: Classifier
     if isinstance(source, (str, os.PathLike)):
         file = os.fspath(source)
         data = read_bytes(file)
