@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -70,23 +70,12 @@ class DecisionGraph:
         """
         called = names if names is not None else [f"n{node}" for node in range(len(tests))]
         made = establish(variables, tests, edges, called)
-        node_tests = np.array([tests[n] for n in made.origin], np.int32)
-        edge_start, child, range_start, low, high = _flat_edges(made.edges)
-        range_tests = np.repeat(np.repeat(node_tests, np.diff(edge_start)), np.diff(range_start))
-        by_variable = np.split(
-            np.argsort(range_tests, kind="stable"),
-            np.cumsum(np.bincount(range_tests, minlength=len(variables)))[:-1],
-        )
         return DecisionGraph(
-            tuple(_without_idle_cuts(v, low, high, mine) for v, mine in zip(variables, by_variable, strict=True)),
+            tuple(variables),
             tuple(classes),
-            node_tests,
+            np.array([tests[n] for n in made.origin], np.int32),
             np.array([labels[n] for n in made.origin], np.int32),
-            edge_start,
-            child,
-            range_start,
-            low,
-            high,
+            *_flat_edges(made.edges),
             names=None if names is None else tuple(_names_of_copies(made.origin, names)),
             notes=(*notes, *_what_changed(made.origin, called)),
         )
@@ -192,24 +181,7 @@ class DecisionGraph:
         return f"n{node}" if self.names is None else self.names[node]
 
 
-def _without_idle_cuts(variable: Variable, low: Ints, high: Ints, mine: Ints) -> Variable:
-    """The variable without the cuts at which no range ends; the ranges that are mine are renumbered in place."""
-    last = len(variable.cuts)
-    if not last:
-        return variable
-    ends = np.zeros(last + 2, bool)
-    ends[high[mine]] = True
-    starts = low[mine]
-    ends[starts[starts > 0] - 1] = True
-    used = ends[:last]
-    if not used.all():
-        renumbered = np.concatenate(([0], np.cumsum(used), [used.sum() + 1]))
-        low[mine], high[mine] = renumbered[low[mine]], renumbered[high[mine]]
-    cuts = tuple(cut for cut, is_used in zip(variable.cuts, used.tolist(), strict=True) if is_used)
-    return replace(variable, cuts=cuts) if len(cuts) < last else variable
-
-
-def _flat_edges(edges: Sequence[Edges]) -> tuple[Ints, ...]:
+def _flat_edges(edges: Sequence[Edges]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     edge_start, child, range_start, low, high = [0], [], [0], [], []
     for outgoing in edges:
         for states, there in outgoing:
