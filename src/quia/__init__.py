@@ -16,7 +16,9 @@ from quia.variables import Variable
 from quia.verify import verify
 
 if TYPE_CHECKING:
+    from quia import formula
     from quia.bias import bias_of_classifier
+    from quia.circuit import Circuit
     from quia.explanation import Explanation, explain
     from quia.graph import DecisionGraph
     from quia.nnf import NNF
@@ -27,6 +29,7 @@ __version__ = "0.1.0"
 
 # NumPy takes longer to import than all else, so the names that need it are fetched when they are first used.
 _LAZY = {
+    "Circuit": "quia.circuit",
     "DecisionGraph": "quia.graph",
     "Explanation": "quia.explanation",
     "NNF": "quia.nnf",
@@ -38,6 +41,7 @@ _LAZY = {
 
 __all__ = [
     "NNF",
+    "Circuit",
     "DecisionGraph",
     "Explanation",
     "FormatError",
@@ -52,12 +56,15 @@ __all__ = [
     "Variable",
     "bias_of_classifier",
     "explain",
+    "formula",
     "load",
     "verify",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "formula":
+        return import_module("quia.formula")
     if name not in _LAZY:
         raise AttributeError(f"module 'quia' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_LAZY[name]), name)

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 
 from quia.bias import Bias
+from quia.classifier import Classifier
 from quia.complete import complete_reason
 from quia.costs import Costs, exact_costs
 from quia.counterfactual import Counterfactual, changes
@@ -34,7 +35,7 @@ class Shares(dict[str, Fraction]):
 
 
 def explain(
-    classifier: DecisionGraph,
+    classifier: Classifier,
     instance: Any,
     /,
     *,
@@ -76,7 +77,7 @@ def explain(
 class Explanation:
     """Why one decision was made: `explain` makes it; its reasons are worked out when they are asked for."""
 
-    classifier: DecisionGraph
+    classifier: Classifier
     instance: Mapping[str, Any]
     states: tuple[int, ...]
     decision: str
@@ -137,6 +138,8 @@ class Explanation:
 
     @cached_property
     def _families(self) -> Families:
+        if not isinstance(self.classifier, DecisionGraph):
+            return Families.of(self.complete_reason.find_necessary, self.costs)
         find = partial(self.classifier.find_necessary, self.states, against=self.against, frozen=self.frozen_variables)
         return Families.of(find, self.costs)
 
@@ -249,7 +252,7 @@ class Explanation:
         return f"<Explanation: {question}, decision {self.decision!r}>"
 
 
-def _target(classifier: DecisionGraph, decision: int, against: str | None) -> str | None:
+def _target(classifier: Classifier, decision: int, against: str | None) -> str | None:
     if against is None:
         return None
     if against not in classifier.classes:
@@ -271,7 +274,7 @@ def _feature(index: Mapping[str, int], name: Any, what: str) -> int:
     return index[name]
 
 
-def _values(classifier: DecisionGraph, instance: Any) -> dict[str, Any]:
+def _values(classifier: Classifier, instance: Any) -> dict[str, Any]:
     """The instance's values of the classifier's variables, by name; those not tested only where they are given."""
     variables = classifier.variables
     if isinstance(instance, Mapping) or hasattr(instance, "keys"):

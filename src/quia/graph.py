@@ -127,6 +127,11 @@ class DecisionGraph:
         return tuple(int(v) for v in np.unique(self.tests[self.tests >= 0]))
 
     @cached_property
+    def given_classes(self) -> frozenset[int]:
+        """The indices of the classes that some leaf gives."""
+        return frozenset(np.unique(self.labels[self.labels >= 0]).tolist())
+
+    @cached_property
     def is_tree(self) -> bool:
         """Whether no node has two parents."""
         return len(np.unique(self.child)) == len(self.child)

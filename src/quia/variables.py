@@ -49,7 +49,8 @@ class Variable:
 
     A nominal variable has `labels`; a numeric one has sorted `cuts`, n of which make n + 1 states, and one state
     more, the last, if the model says where a missing value (NaN) goes. `single` numbers are rounded to 32 bits
-    before they are compared, as some models do.
+    before they are compared, as some models do. The values of a `numbered` nominal variable may also be given as the
+    numbers of their states, 0 or False for the first, as models do that only number them.
 
     >>> width = Variable.numeric("W", [0.6, (1.5, "before")])
     >>> [width.text(state) for state in range(width.size)]
@@ -63,6 +64,7 @@ class Variable:
     cuts: tuple[Cut, ...] = ()
     missing: bool = False
     single: bool = False
+    numbered: bool = field(default=False, compare=False)
     _below: tuple[float, ...] = field(init=False, repr=False, compare=False, default=())
     _index: dict[str, int] = field(init=False, repr=False, compare=False, default_factory=dict)
 
@@ -165,6 +167,8 @@ class Variable:
         found = self._index.get(value) if isinstance(value, str) else None
         if found is None:
             found = next((self._index[text] for text in _spellings(value) if text in self._index), None)
+        if found is None and self.numbered:
+            found = next((s for s in range(self.size) if str(s) in (value, *_spellings(value))), None)
         if found is None:
             labels = self.labels or ()
             raise InstanceError(

@@ -11,7 +11,7 @@ from quia.errors import FormatError, Unsupported, did_you_mean, listed, shown
 from quia.load.files import read_bytes
 
 if TYPE_CHECKING:
-    from quia.graph import DecisionGraph
+    from quia.classifier import Classifier
 
 
 class Format(NamedTuple):
@@ -26,21 +26,28 @@ class Format(NamedTuple):
     about: str
 
 
+def _looks_like_odd(head: bytes) -> bool:
+    start = head.lstrip(_BLANK)
+    return start[:1] == b"[" and start[1:].lstrip()[:1] not in (b"{", b'"', b"[")  # a JSON list is another thing
+
+
+_BLANK = b"\xef\xbb\xbf \r\n\t"
 FORMATS = {
-    "json": Format("quia.load.json", lambda head: head.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] == b"{", "quia's own JSON"),
+    "odd": Format("quia.load.odd", _looks_like_odd, "ordered decision graphs, .odd"),
+    "json": Format("quia.load.json", lambda head: head.lstrip(_BLANK)[:1] == b"{", "quia's own JSON"),
 }
 
 OBJECTS: dict[str, str] = {}
 """Live objects: the package their type comes from → the module whose `convert(source, **options)` takes them."""
 
 
-def load(source: Any, /, *, format: str | None = None, **options: Any) -> DecisionGraph:
+def load(source: Any, /, *, format: str | None = None, **options: Any) -> Classifier:
     """The classifier in a file, or in a live object of a library.
 
     `source` is a path (`.gz` is read as it is) or a model; `format` overrides what a file's content looks like;
     `options` belong to the format, and one it does not have is an error.
     """
-    classifier: DecisionGraph
+    classifier: Classifier
     if isinstance(source, (str, os.PathLike)):
         file = os.fspath(source)
         data = read_bytes(file)
