@@ -171,6 +171,11 @@ class Variable:
             found = next((s for s in range(self.size) if str(s) in (value, *_spellings(value))), None)
         if found is None:
             labels = self.labels or ()
+            if value is None or value != value or (isinstance(value, str) and value.strip() in _NO_VALUE):
+                raise InstanceError(
+                    f"{self.name} is missing ({shown(value)}) and the model does not say where a missing value goes;"
+                    f" give one of {listed(labels)}"
+                )
             raise InstanceError(
                 f"{self.name} is {shown(value)}; its states are {listed(labels)}{did_you_mean(value, labels)}"
             )

@@ -35,6 +35,14 @@ _BLANK = b"\xef\xbb\xbf \r\n\t"
 FORMATS = {
     "odd": Format("quia.load.odd", _looks_like_odd, "ordered decision graphs, .odd"),
     "json": Format("quia.load.json", lambda head: head.lstrip(_BLANK)[:1] == b"{", "quia's own JSON"),
+    "weka": Format(
+        "quia.load.weka",
+        lambda head: (
+            any(mark in head for mark in (b"J48 pruned tree", b"J48 unpruned tree", b"digraph J48Tree"))
+            or b"=== Run information ===" in head
+        ),
+        "a J48 tree as Weka prints or draws it",
+    ),
 }
 
 OBJECTS: dict[str, str] = {}
