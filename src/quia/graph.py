@@ -13,8 +13,10 @@ import numpy.typing as npt
 from quia import _kernel
 from quia.consistent import Edges, establish
 from quia.errors import listed
-from quia.variables import Variable, encode_instance
+from quia.variables import Variable, encode_instance, tested_values
 
+States = Sequence[int] | Mapping[int, int]
+"""The state of each variable."""
 Ints = npt.NDArray[np.integer[Any]]
 
 
@@ -179,14 +181,15 @@ class DecisionGraph:
 
         Complexity: linear in the length of its path.
         """
-        return self.classes[self.decide(self.encode(instance))]
+        values = dict(zip(self.tested, tested_values(self.variables, self.tested, instance), strict=True))
+        return self.classes[self.decide(_Encoding(self.variables, values))]
 
-    def decide(self, states: Sequence[int]) -> int:
+    def decide(self, states: States) -> int:
         """The index of the class of an encoded instance."""
         *_, leaf = self.path(states)
         return int(self.labels[leaf])
 
-    def path(self, states: Sequence[int]) -> Iterator[int]:
+    def path(self, states: States) -> Iterator[int]:
         """The nodes that an encoded instance passes, from the root to a leaf."""
         node = len(self) - 1
         while True:
@@ -206,6 +209,17 @@ class DecisionGraph:
     def name(self, node: int) -> str:
         """The name of a node."""
         return f"n{node}" if self.names is None else self.names[node]
+
+
+class _Encoding(dict[int, int]):
+    """States worked out when the path asks for them: a value that no node on it looks at may be missing."""
+
+    def __init__(self, variables: Sequence[Variable], values: Mapping[int, Any]) -> None:
+        super().__init__()
+        self.variables, self.values_of = variables, values
+
+    def __missing__(self, variable: int) -> int:
+        return self.variables[variable].encode(self.values_of[variable])
 
 
 def _flat_edges(edges: Sequence[Edges]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
