@@ -12,7 +12,7 @@ from quia.errors import FormatError, Unsupported, did_you_mean, listed, shown
 from quia.load.files import read_bytes
 
 if TYPE_CHECKING:
-    from quia.graph import DecisionGraph
+    from quia.classifier import Classifier
 
 
 class Format(NamedTuple):
@@ -27,7 +27,20 @@ class Format(NamedTuple):
     about: str
 
 
+def _looks_like_odd(head: bytes) -> bool:
+    start = head.lstrip(_BLANK)
+    return start[:1] == b"[" and start[1:].lstrip()[:1] not in (b"{", b'"', b"[")  # a JSON list is another thing
+
+
+_BLANK = b"\xef\xbb\xbf \r\n\t"
 FORMATS = {
+    "odd": Format("quia.load.odd", _looks_like_odd, "ordered decision graphs, .odd"),
+    "xgboost": Format(
+        "quia.load.xgboost",
+        lambda head: re.match(rb"\s*\{(\s*\"|L.{7}\x07)learner", head, re.DOTALL) is not None,
+        "XGBoost's JSON",
+    ),
+    "json": Format("quia.load.json", lambda head: head.lstrip(_BLANK)[:1] == b"{", "quia's own JSON"),
     "weka": Format(
         "quia.load.weka",
         lambda head: (
@@ -37,18 +50,12 @@ FORMATS = {
         "a J48 tree as Weka prints or draws it",
     ),
     "pmml": Format("quia.load.pmml", lambda head: b"PMML" in head and b"<" in head, "a PMML TreeModel"),
-    "xgboost": Format(
-        "quia.load.xgboost",
-        lambda head: re.match(rb"\s*\{(\s*\"|L.{7}\x07)learner", head, re.DOTALL) is not None,
-        "XGBoost's JSON",
-    ),
     "lightgbm": Format("quia.load.lightgbm", lambda head: head.startswith(b"tree\nversion="), "LightGBM's text"),
     "onnx": Format(
         "quia.load.onnx",
         lambda head: head[:1] == b"\x08" and head[2:3] in (b"\x12", b"\x3a", b"\x42"),
         "an ONNX TreeEnsembleClassifier",
     ),
-    "json": Format("quia.load.json", lambda head: head.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] == b"{", "quia's own JSON"),
 }
 
 OBJECTS: dict[str, str] = {
@@ -59,13 +66,13 @@ OBJECTS: dict[str, str] = {
 """Live objects: the package their type comes from → the module whose `convert(source, **options)` takes them."""
 
 
-def load(source: Any, /, *, format: str | None = None, **options: Any) -> DecisionGraph:
+def load(source: Any, /, *, format: str | None = None, **options: Any) -> Classifier:
     """The classifier in a file, or in a live object of a library.
 
     `source` is a path (`.gz` is read as it is) or a model; `format` overrides what a file's content looks like;
     `options` belong to the format, and one it does not have is an error.
     """
-    classifier: DecisionGraph
+    classifier: Classifier
     if isinstance(source, (str, os.PathLike)):
         file = os.fspath(source)
         data = read_bytes(file)
