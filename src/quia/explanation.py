@@ -152,13 +152,14 @@ class Explanation:
         return self._count("sufficient")
 
     def _count(self, kind: Kind) -> int:
-        return sum(self._reasons(kind, False, None, None).counts_by_length().values())
+        return self._reasons(kind, False, None, None).exact_count()
 
     def importance(self) -> Shares:
         """For each feature the share of the sufficient reasons that it is in, exactly; the largest first."""
         counts = self.sufficient_reasons().counts_by_feature()
         ranked = sorted(counts, key=lambda name: -counts[name])
-        return Shares({name: Fraction(counts[name], self.count_sufficient()) for name in ranked})
+        total = self.count_sufficient()
+        return Shares({name: Fraction(counts[name], total) for name in ranked})
 
     def counterfactuals(self, *, limit: int | None = None) -> tuple[Counterfactual, ...]:
         """The nearest changed instances: the fewest (with costs, the cheapest) changes that change the decision.
