@@ -241,11 +241,9 @@ def test_our_class_is_the_standards_on_random_models(block):
             try:
                 ours = graph.classify(row)
             except quia.InstanceError as fault:
-                # Refused is only what is missing, and what would have been given no prediction had it been asked.
+                # Refused is only a missing value that is asked for and would have been given no prediction.
                 refused += "is missing" in str(fault)
-                absent = [name for name in row if is_missing(row[name])]
-                others = [{**row, name: v} for name in absent for v in model.values(model.kinds[name])]
-                assert expected is NULL or any(oracle.classify(o) == expected for o in others), (seed, row)
+                assert expected is NULL, (seed, row)
             else:
                 answered += 1
                 nothing += expected is NULL

@@ -175,6 +175,8 @@ class _Splits:
                 missing = to_left
             case _:
                 raise ValueError(f"decision type {kind}")
+        if abs(threshold) > _ZERO and zero == (threshold >= 0):
+            return Test(column, left, right, missing=missing, where=where)
         if zero:
             return Test(column, left, right, missing=missing, where=(*where, _NEAR_ZERO))
         return Test(column, left, right, missing=missing, where=where, but=(_NEAR_ZERO,))

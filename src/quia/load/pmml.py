@@ -13,7 +13,7 @@ from quia.errors import Unsupported, listed, shown
 from quia.load.pmml_choice import Choice, Residue, children_first, compile_choice
 from quia.load.pmml_fields import PREDICATES, Reader, data_fields
 from quia.load.xml import Document, Element, parse
-from quia.ranges import intersection
+from quia.ranges import difference, intersection
 
 if TYPE_CHECKING:
     from quia.consistent import Edges
@@ -140,22 +140,14 @@ class _Tree:
         if not self.missing or self.keeps_last or self.strategy not in ("none", "nullPrediction"):
             return self._build(notes)
         leads = [of.replacement is not None for of in self.inputs.values()]
-        asked = set()
         for at in range(-1, len(self.nodes)):
             for variable, parts in self._choice(at)[1].values():
-                asked.add(variable)
                 absent = self.reader.absent(variable)
                 leads[variable] |= any(key != _NULL for states, key in parts if intersection(states, absent))
+                # Where values do not matter, only their being missing, nobody would ask and so refuse a missing one.
+                leads[variable] |= sum(bool(difference(states, absent)) for states, _ in parts) < 2
         for of, does in zip(self.inputs.values(), leads, strict=True):
             of.routed = does
-        self.reader.make_variables(True)
-        made = self._build(notes)
-        # A value that only matters by being missing is asked for nowhere now, so nothing would refuse a missing one.
-        lost = [of for index, of in enumerate(self.inputs.values()) if index in asked.difference(made.tested)]
-        if all(of.routed for of in lost):
-            return made
-        for of in lost:
-            of.routed = True
         self.reader.make_variables(True)
         return self._build(notes)
 
