@@ -13,6 +13,8 @@ from quia.errors import QuiaError
 from quia.load import load
 
 if TYPE_CHECKING:
+    from quia.circuit import Circuit
+    from quia.classifier import Classifier
     from quia.graph import DecisionGraph
     from quia.variables import Variable
 
@@ -44,8 +46,27 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def describe(graph: DecisionGraph) -> dict[str, Any]:
-    """What is in a graph, as plain data."""
+def describe(classifier: Classifier) -> dict[str, Any]:
+    """What is in a classifier, as plain data."""
+    from quia.graph import DecisionGraph
+
+    return _graph(classifier) if isinstance(classifier, DecisionGraph) else _circuit(classifier)
+
+
+def _circuit(circuit: Circuit) -> dict[str, Any]:
+    formulas = dict(zip(circuit.classes, circuit.formulas, strict=True))
+    return {
+        "schema": "quia/check/1",
+        "sound": True,
+        "kind": circuit.kind,
+        "nodes": len(circuit),
+        "variables": {v.name: _variable(v, i in circuit.tested) for i, v in enumerate(circuit.variables)},
+        "classes": {name: 0 if formula is None else len(formula) for name, formula in formulas.items()},
+        "notes": list(circuit.notes),
+    }
+
+
+def _graph(graph: DecisionGraph) -> dict[str, Any]:
     leaves = int((graph.tests < 0).sum())
     return {
         "schema": "quia/check/1",
@@ -74,10 +95,13 @@ def _depth(graph: DecisionGraph) -> int:
 
 def _text(model: str, facts: dict[str, Any]) -> str:
     variables = facts["variables"]
+    is_graph = "leaves" in facts
+    size = f" ({facts['leaves']:,} leaves), {facts['edges']:,} edges, depth {facts['depth']:,}" if is_graph else ""
+    unit = "leaves" if is_graph else "nodes"
     lines = [
         f"{model}: a sound {facts['kind']}",
-        f"  {facts['nodes']:,} nodes ({facts['leaves']:,} leaves), {facts['edges']:,} edges, depth {facts['depth']:,}",
-        "  classes: " + ", ".join(f"{name} ({n:,} leaves)" for name, n in facts["classes"].items()),
+        f"  {facts['nodes']:,} nodes{size}",
+        "  classes: " + ", ".join(f"{name} ({n:,} {unit})" for name, n in facts["classes"].items()),
         f"  variables: {len(variables):,}, of which {sum(v['tested'] for v in variables.values()):,} are tested",
     ]
     shown = [(name, v) for name, v in variables.items() if v["tested"]][:20]
