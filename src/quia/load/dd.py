@@ -150,8 +150,10 @@ def read_json(text: str, file: str | None, root: str | int | None) -> Bdd:
                 f"has {shown(key)}: {shown(value)}; a node is a number from 2 on with [level, low, high]", file=file
             )
         nodes[number] = (value[0], _json_child(value[1], file), _json_child(value[2], file))
-    chosen = _chosen(roots, root, file)
-    bdd = Bdd(order, nodes, _json_child(chosen, file))
+    top = _json_child(_chosen(roots, root, file), file)
+    if not nodes:  # a constant: CUDD writes the address of its one leaf as the root
+        top = TRUE if top > 0 else FALSE
+    bdd = Bdd(order, nodes, top)
     _check(bdd, {}, file)
     return bdd
 

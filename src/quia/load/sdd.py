@@ -184,7 +184,7 @@ def _nodes(data: bytes, file: str | None) -> list[Node]:
 
 
 class Vtree(NamedTuple):
-    """A vtree laid out from left to right: where each variable is, and where the sides of each inner node begin and end."""
+    """A vtree laid out from left to right: where each variable is, where each inner node begins, turns and ends."""
 
     place: dict[int, int]
     sides: dict[int, tuple[int, int, int]]
