@@ -50,7 +50,8 @@ def by_formula(mask, n):
 
 def bdd(mask, n, backend, order=None):
     """A live dd function; with `order`, the variables are declared in it."""
-    manager = backend.BDD()
+    small = {"memory_estimate": 2**24, "initial_cache_size": 2**8}  # CUDD takes much by itself
+    manager = backend.BDD(**small) if backend.__name__ == "dd.cudd" else backend.BDD()
     manager.declare(*(order or names(n)))
     found = manager.false
     for w in range(1 << n):

@@ -46,7 +46,7 @@ def read(
 def convert(
     source: Any,
     *,
-    root: None = None,
+    root: object = None,
     classes: Iterable[str] | None = None,
     states: Iterable[str] | Mapping[str, Iterable[str]] | None = None,
     names: Iterable[str] | Mapping[Any, str] | None = None,
@@ -54,6 +54,8 @@ def convert(
     """The decision graph of a live BDD function, over all variables of its manager in their order."""
     if not all(hasattr(source, name) for name in ("bdd", "low", "high", "negated", "var")):
         raise Unsupported(f"a {type(source).__qualname__} of dd cannot be loaded", cure="give a function of a dd BDD")
+    if root is not None:
+        raise Unsupported("'root' tells the functions in a file apart", cure="give the function itself")
     manager = source.bdd
     order = sorted(manager.vars, key=manager.level_of_var)
     level = {name: i for i, name in enumerate(order)}

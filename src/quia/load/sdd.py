@@ -61,7 +61,7 @@ def read(
 def convert(
     source: Any,
     *,
-    vtree: None = None,
+    vtree: object = None,
     classes: Iterable[str] | None = None,
     states: Iterable[str] | Mapping[str, Iterable[str]] | None = None,
     names: Iterable[str] | Mapping[Any, str] | None = None,
@@ -69,6 +69,8 @@ def convert(
     """The circuit of a live PySDD node, over all variables of its manager."""
     if not all(hasattr(source, name) for name in ("is_decision", "elements", "manager", "literal")):
         raise Unsupported(f"a {type(source).__qualname__} of PySDD cannot be loaded", cure="give an SddNode")
+    if vtree is not None:
+        raise Unsupported("'vtree' is for files; a live node has its own", cure="leave it out")
     place: dict[int, int] = {}
     nodes: list[Node] = []
     work = [source]
