@@ -194,8 +194,6 @@ def test_bias_of_a_whole_circuit_is_not_told():
     _, node = pysdd(0b1000, 2, "left")
     with pytest.raises(Unsupported, match="one decision"):
         bias_of_classifier(load(node), ["1"])
-    with pytest.raises(Unsupported, match="JSON"):
-        load(node).to_dict()
 
 
 def test_simplifying_by_levels_is_simplifying_node_by_node(monkeypatch):

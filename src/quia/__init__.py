@@ -17,6 +17,7 @@ from quia.verify import verify
 
 if TYPE_CHECKING:
     from quia import formula
+    from quia.batch.arrow import explain_batch
     from quia.bias import bias_of_classifier
     from quia.circuit import Circuit
     from quia.explanation import Explanation, explain
@@ -37,6 +38,7 @@ _LAZY = {
     "Reasons": "quia.reasons",
     "bias_of_classifier": "quia.bias",
     "explain": "quia.explanation",
+    "explain_batch": "quia.batch.arrow",
 }
 
 __all__ = [
@@ -56,6 +58,7 @@ __all__ = [
     "Variable",
     "bias_of_classifier",
     "explain",
+    "explain_batch",
     "formula",
     "load",
     "verify",

@@ -72,10 +72,6 @@ class Circuit:
         """The state of every tested variable in an instance; -1 for the others."""
         return encode_instance(self.variables, self.tested, instance)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Not there: the JSON format is for decision graphs."""
-        raise Unsupported(f"quia's JSON cannot hold a {self.kind}", cure="keep its own file, which can be loaded again")
-
     def classify(self, instance: Any) -> str:
         """The class of an instance. Complexity: linear in the circuit."""
         return self.classes[self.decide(self.encode(instance))]

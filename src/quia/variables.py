@@ -65,7 +65,7 @@ class Variable:
     missing: bool = False
     single: bool = False
     numbered: bool = field(default=False, compare=False)
-    _below: tuple[float, ...] = field(init=False, repr=False, compare=False, default=())
+    below: tuple[float, ...] = field(init=False, repr=False, compare=False, default=())
     _index: dict[str, int] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -77,7 +77,7 @@ class Variable:
                 raise GraphError(
                     f"the cuts of {self.name!r} are not in order, or not apart; make it with Variable.numeric"
                 )
-            object.__setattr__(self, "_below", below)
+            object.__setattr__(self, "below", below)
             return
         if not self.labels:
             raise GraphError(f"variable {self.name!r} has no states; give it one or more")
@@ -140,7 +140,7 @@ class Variable:
 
     def state_beyond(self, cut: Cut) -> int:
         """The first state on the upper side of one of this variable's cuts."""
-        return bisect_left(self._below, cut.last_below(self.single)) + 1
+        return bisect_left(self.below, cut.last_below(self.single)) + 1
 
     def text(self, state: int) -> str:
         """A state in words, without the variable's name: `medium`, `< 1450`, `(0.6, 1.5]`, `missing`."""
@@ -171,6 +171,11 @@ class Variable:
             found = next((s for s in range(self.size) if str(s) in (value, *_spellings(value))), None)
         if found is None:
             labels = self.labels or ()
+            if value is None or value != value or (isinstance(value, str) and value.strip() in _NO_VALUE):
+                raise InstanceError(
+                    f"{self.name} is missing ({shown(value)}) and the model does not say where a missing value goes;"
+                    f" give one of {listed(labels)}"
+                )
             raise InstanceError(
                 f"{self.name} is {shown(value)}; its states are {listed(labels)}{did_you_mean(value, labels)}"
             )
@@ -185,7 +190,7 @@ class Variable:
                 f"{self.name} is missing ({shown(value)}) and the model does not say where a missing value goes;"
                 " give a number"
             )
-        return bisect_left(self._below, nearest_single(number) if self.single else number)
+        return bisect_left(self.below, nearest_single(number) if self.single else number)
 
     def _as_number(self, value: Any) -> float:
         if isinstance(value, str):

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from quia.command import Subparsers, add_model, write
 from quia.command.progress import working
-from quia.errors import QuiaError
+from quia.errors import QuiaError, listed
 from quia.load import load
 
 if TYPE_CHECKING:
-    from quia.circuit import Circuit
     from quia.classifier import Classifier
     from quia.graph import DecisionGraph
     from quia.variables import Variable
@@ -50,35 +49,22 @@ def describe(classifier: Classifier) -> dict[str, Any]:
     """What is in a classifier, as plain data."""
     from quia.graph import DecisionGraph
 
-    return _graph(classifier) if isinstance(classifier, DecisionGraph) else _circuit(classifier)
-
-
-def _circuit(circuit: Circuit) -> dict[str, Any]:
-    formulas = dict(zip(circuit.classes, circuit.formulas, strict=True))
-    return {
+    tested = set(classifier.tested)
+    facts = {
         "schema": "quia/check/1",
         "sound": True,
-        "kind": circuit.kind,
-        "nodes": len(circuit),
-        "variables": {v.name: _variable(v, i in circuit.tested) for i, v in enumerate(circuit.variables)},
-        "classes": {name: 0 if formula is None else len(formula) for name, formula in formulas.items()},
-        "notes": list(circuit.notes),
+        "variables": {v.name: _variable(v, i in tested) for i, v in enumerate(classifier.variables)},
+        "classes": list(classifier.classes),
+        "notes": list(classifier.notes),
     }
-
-
-def _graph(graph: DecisionGraph) -> dict[str, Any]:
-    leaves = int((graph.tests < 0).sum())
-    return {
-        "schema": "quia/check/1",
-        "sound": True,
-        "kind": "decision tree" if graph.is_tree else "decision graph",
-        "nodes": len(graph),
-        "leaves": leaves,
-        "edges": len(graph.child),
-        "depth": _depth(graph),
-        "variables": {v.name: _variable(v, i in graph.tested) for i, v in enumerate(graph.variables)},
-        "classes": {name: int((graph.labels == i).sum()) for i, name in enumerate(graph.classes)},
-        "notes": list(graph.notes),
+    if not isinstance(classifier, DecisionGraph):
+        return facts | {"kind": classifier.kind}
+    return facts | {
+        "kind": "decision tree" if classifier.is_tree else "decision graph",
+        "nodes": len(classifier),
+        "leaves": int((classifier.tests < 0).sum()),
+        "edges": len(classifier.child),
+        "depth": _depth(classifier),
     }
 
 
@@ -95,13 +81,11 @@ def _depth(graph: DecisionGraph) -> int:
 
 def _text(model: str, facts: dict[str, Any]) -> str:
     variables = facts["variables"]
-    is_graph = "leaves" in facts
-    size = f" ({facts['leaves']:,} leaves), {facts['edges']:,} edges, depth {facts['depth']:,}" if is_graph else ""
-    unit = "leaves" if is_graph else "nodes"
-    lines = [
-        f"{model}: a sound {facts['kind']}",
-        f"  {facts['nodes']:,} nodes{size}",
-        "  classes: " + ", ".join(f"{name} ({n:,} {unit})" for name, n in facts["classes"].items()),
+    lines = [f"{model}: a sound {facts['kind']}"]
+    if "nodes" in facts:
+        lines.append("  {nodes:,} nodes ({leaves:,} leaves), {edges:,} edges, depth {depth:,}".format(**facts))
+    lines += [
+        f"  classes: {listed(facts['classes'])}",
         f"  variables: {len(variables):,}, of which {sum(v['tested'] for v in variables.values()):,} are tested",
     ]
     shown = [(name, v) for name, v in variables.items() if v["tested"]][:20]

@@ -6,6 +6,7 @@ import argparse
 
 from quia.command import Subparsers, add_model, write
 from quia.command.progress import working
+from quia.errors import Unsupported
 from quia.load import load
 
 
@@ -21,10 +22,16 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Convert."""
+    from quia.graph import DecisionGraph
     from quia.load import json
 
     with working("reading the model"):
         classifier = load(arguments.model, format=arguments.format)
+    if not isinstance(classifier, DecisionGraph):
+        raise Unsupported(
+            f"{arguments.model} is a {classifier.kind}, which quia's JSON, a format of graphs, cannot hold",
+            cure="use it as it is: every command takes it",
+        )
     if arguments.output == "-":
         write(json.dumps(classifier).rstrip("\n"))
     else:

@@ -52,6 +52,14 @@ FORMATS = {
     "nnf": Format("quia.load.nnf", _begins(rb"(?:nnf\s|[oatf] -?\d+ 0\s)"), "Decision-DNNFs, .nnf"),
     "dd": Format("quia.load.dd", _looks_like_dd, "BDDs in dd's JSON or DDDMP text"),
     "json": Format("quia.load.json", lambda head: head.lstrip(_BLANK)[:1] == b"{", "quia's own JSON"),
+    "weka": Format(
+        "quia.load.weka",
+        lambda head: (
+            any(mark in head for mark in (b"J48 pruned tree", b"J48 unpruned tree", b"digraph J48Tree"))
+            or b"=== Run information ===" in head
+        ),
+        "a J48 tree as Weka prints or draws it",
+    ),
 }
 
 OBJECTS: dict[str, str] = {

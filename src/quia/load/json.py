@@ -10,7 +10,6 @@ from quia.errors import FormatError, GraphError, shown
 from quia.load.files import decode, write_text
 
 if TYPE_CHECKING:
-    from quia.classifier import Classifier
     from quia.graph import DecisionGraph
 
 OPTIONS: tuple[str, ...] = ()
@@ -31,14 +30,14 @@ def read(data: bytes, file: str | None = None) -> DecisionGraph:
     return DecisionGraph.from_dict(content)
 
 
-def write(classifier: Classifier, file: str | os.PathLike[str]) -> None:
+def write(graph: DecisionGraph, file: str | os.PathLike[str]) -> None:
     """Write a graph to a file."""
-    write_text(dumps(classifier), file)
+    write_text(dumps(graph), file)
 
 
-def dumps(classifier: Classifier) -> str:
-    """The JSON text of a decision graph, a line a node."""
-    data = classifier.to_dict()
+def dumps(graph: DecisionGraph) -> str:
+    """The JSON text of a graph, a line a node."""
+    data = graph.to_dict()
     lines = []
     for key, value in data.items():
         if key in ("nodes", "variables"):
