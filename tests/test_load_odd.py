@@ -114,7 +114,7 @@ def test_faults_name_the_line(text, line, says, tmp_path):
 
 
 def test_a_deep_chain_and_a_wide_order():
-    count = 50_000
+    count = 10_000
     lines = [f"[{', '.join(f'v{k}' for k in range(count))}]"]
     lines += [f"{k} {k} S0 {k + 1 if k + 1 < count else 'S1'}" for k in reversed(range(count))]
     graph = odd.read("\n".join(lines).encode())
