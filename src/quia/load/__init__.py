@@ -30,7 +30,9 @@ FORMATS = {
     "json": Format("quia.load.json", lambda head: head.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] == b"{", "quia's own JSON"),
 }
 
-OBJECTS: dict[str, str] = {}
+OBJECTS: dict[str, str] = {
+    "sklearn": "quia.load.sklearn",
+}
 """Live objects: the package their type comes from → the module whose `convert(source, **options)` takes them."""
 
 
