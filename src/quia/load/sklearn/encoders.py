@@ -11,7 +11,7 @@ import numpy as np
 
 from quia.errors import Unsupported, shown
 from quia.load.sklearn.follow import Frame, Way
-from quia.load.sklearn.steps import Column, Lookup
+from quia.load.sklearn.steps import Column, Lookup, is_missing
 
 _NO_CATEGORY = "\0 no category"  # stands for every value that an encoder does not know
 
@@ -59,37 +59,27 @@ def _encoded(way: Way, encoder: Any, frame: Frame, counts: Sequence[int]) -> lis
     columns: list[Column] = []
     start = 0
     for index, (column, categories, count) in enumerate(zip(frame.columns, known, counts, strict=True)):
-        missing = [category for category in categories if _is_missing(category)]
+        missing = [category for category in categories if is_missing(category)]
         if len(missing) > 1:
             raise Unsupported(
                 f"{way.step} knows two kinds of missing value, None and NaN, in column {way.name_of(column)}",
                 cure="write missing values one way before fitting",
             )
-        present = [category for category in categories if not _is_missing(category)]
+        present = [category for category in categories if not is_missing(category)]
         rows = [written(index, category) for category in present]
-        other = written(index, _NO_CATEGORY)
-        gone = written(index, missing[0] if missing else math.nan)
+        special = [written(index, value) for value in (_NO_CATEGORY, math.nan, None)]
         for at in range(start, start + count):
             outputs: dict[Hashable, float] = {
                 category: float(row[at]) for category, row in zip(present, rows, strict=True) if row is not None
             }
-            step = Lookup(
-                way.step,
-                outputs,
-                None if other is None else float(other[at]),
-                None if gone is None else float(gone[at]),
-                missing[0] if missing else math.nan,
-            )
-            columns.append(column.then(step))
+            others = [None if row is None else float(row[at]) for row in special]
+            columns.append(column.then(Lookup(way.step, outputs, None in missing, *others)))
         if not count:  # a feature of one category, dropped; unknown ones may still be refused
-            way.made.append(column.then(Lookup(way.step, dict.fromkeys(present, 0.0), *_zeros(other, gone))))
+            others = [None if row is None else 0.0 for row in special]
+            way.made.append(column.then(Lookup(way.step, dict.fromkeys(present, 0.0), None in missing, *others)))
         start += count
     way.check_width(start, written.width)
     return columns
-
-
-def _zeros(*rows: Any) -> list[float | None]:
-    return [None if row is None else 0.0 for row in rows]
 
 
 class _Asked:
@@ -146,7 +136,7 @@ def _plain(way: Way, category: Any) -> Any:
     if hasattr(category, "item"):
         category = category.item()
     if category is not None and not isinstance(category, (str, int, float, bool)):
-        if _is_missing(category):
+        if is_missing(category):
             return category
         raise Unsupported(
             f"{way.step} has the category {shown(category)}, a {type(category).__name__}",
@@ -155,11 +145,5 @@ def _plain(way: Way, category: Any) -> Any:
     return category
 
 
-def _is_missing(category: Any) -> bool:
-    if category is None or type(category).__name__ == "NAType":
-        return True
-    return isinstance(category, float) and math.isnan(category)
-
-
 def _key(value: Any) -> Hashable:
-    return "missing" if _is_missing(value) else (type(value) is str, value)
+    return type(value).__name__ if is_missing(value) else (type(value) is str, value)

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from quia.load.sklearn.encoders import _is_missing
 from quia.load.sklearn.follow import Frame, Way
-from quia.load.sklearn.steps import Fill, Indicate, NoMissing
+from quia.load.sklearn.steps import Fill, Indicate, NoMissing, is_missing
 
 
 def simple(way: Way, imputer: Any, frame: Frame) -> Frame:
@@ -18,7 +17,7 @@ def simple(way: Way, imputer: Any, frame: Frame) -> Frame:
     columns = []
     for column, fill in zip(frame.columns, fills, strict=True):
         made = column.then(Fill(missing, fill))
-        if imputer.keep_empty_features or not _is_missing(fill):
+        if imputer.keep_empty_features or not is_missing(fill):
             columns.append(made)
         else:
             way.made.append(made)

@@ -75,7 +75,8 @@ class Predictor:
         if own is not None:
             pandas = _data_frames()
             if pandas is not None:
-                return pandas.DataFrame(dict(zip(map(str, own), columns, strict=True)))
+                named = zip(map(str, own), columns, strict=True)
+                return pandas.DataFrame({name: _series(pandas, column) for name, column in named})
         if all(column.dtype == np.float64 for column in columns):
             return np.column_stack(columns)
         return np.array([column.tolist() for column in columns], object).T
@@ -88,6 +89,12 @@ def _column(values: Sequence[Any]) -> Any:
     made = np.empty(len(values), object)
     made[:] = values
     return made
+
+
+def _series(library: Any, column: Any) -> Any:
+    if library.__name__ == "pandas" and column.dtype == object:
+        return library.Series(column, dtype=object)  # or it would take None for NaN
+    return column
 
 
 def _data_frames() -> Any:

@@ -75,8 +75,7 @@ def bins(way: Way, step: Any, frame: Frame) -> Frame:
             continue
         count = int(step.n_bins_[i])
         columns.extend(
-            binned.then(Lookup(way.step, {b: float(b == own) for b in range(count)}, None, None))
-            for own in range(count)
+            binned.then(Lookup(way.step, {b: float(b == own) for b in range(count)})) for own in range(count)
         )
     return Frame(columns, sparse=step.encode == "onehot")
 

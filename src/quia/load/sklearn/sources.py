@@ -12,7 +12,7 @@ import numpy as np
 
 from quia.errors import Unsupported
 from quia.load.sklearn.floats import Crossing, Floats, crossings, cut_after
-from quia.load.sklearn.steps import MISSING, OTHER, Column, Refused, as_number
+from quia.load.sklearn.steps import MISSING, NONE, OTHER, Column, Refused, as_number
 from quia.ranges import Ranges, union
 from quia.variables import Cut, Variable, number_text
 
@@ -55,7 +55,6 @@ class Categories:
 
     variable: Variable
     values: tuple[Mapping[int, Any], ...]
-    missing_value: Any = math.nan
 
     def left(self, column: Column, threshold: float, missing_left: bool) -> Ranges:
         """The states that a test sends left."""
@@ -66,7 +65,7 @@ class Categories:
         )
 
     def raw_values(self, value: Any, state: int) -> dict[int, Any]:
-        special = {OTHER: value, MISSING: self.missing_value}
+        special = {OTHER: value, MISSING: math.nan, NONE: None}
         return {raw: special.get(known, known) for raw, known in self.values[state].items()}
 
 
@@ -117,9 +116,10 @@ class _Final(Column):
 
     def run(self, value: Any) -> Any:
         arrived = super().run(value)
-        if arrived is OTHER or (arrived is MISSING and not self.takes_missing):
+        missing = arrived is MISSING or arrived is NONE
+        if arrived is OTHER or (missing and not self.takes_missing):
             raise Refused
-        return MISSING if arrived is MISSING else as_number(arrived)
+        return MISSING if missing else as_number(arrived)
 
 
 def _numbers(raw: int, name: str, columns: Sequence[Column], tests: Sequence[tuple[Column, Floats]]) -> Numbers:
@@ -160,20 +160,19 @@ def _categories(raw: int, name: str, known: Sequence[Hashable], columns: Sequenc
     if _taken(OTHER, columns):
         other = _free_label(ANY_OTHER, states)
         states[other] = OTHER
-    if _taken(MISSING, columns):
+    lost = NONE if any(column.knows_none for column in columns) else MISSING
+    if _taken(lost, columns):
         no_value = NO_VALUE
-        if no_value in states and not _alike(states[no_value], MISSING, columns):
+        if no_value in states and not _alike(states[no_value], lost, columns):
             no_value = _free_label(f"{NO_VALUE} (no value)", states)
         # A category 'missing' that an imputer writes for a missing value is one and the same state.
-        states.setdefault(no_value, MISSING)
+        states.setdefault(no_value, lost)
     if not states:
         raise Unsupported(
             f"no category of column {name!r} is taken by every step that uses it", cure="fit the steps on the same data"
         )
     variable = Variable.nominal(name, states, other=other, no_value=no_value)
-    kinds = [column.missing_value for column in columns if column.steps]
-    missing_value = next((kind for kind in kinds if kind is None), kinds[0])
-    return Categories(variable, tuple({raw: value} for value in states.values()), missing_value)
+    return Categories(variable, tuple({raw: value} for value in states.values()))
 
 
 def _group(name: str, states: Mapping[str, int | None], by_raw: Mapping[int, Sequence[Column]]) -> Categories:

@@ -1,7 +1,7 @@
 """What a column goes through on its way to the tree: each step maps one value to one value.
 
 A step has two faces. `numbers` takes an array of finite numbers; it is monotone between the step's `breaks`. `value`
-takes one raw value, which may be a text, MISSING or OTHER, and raises Refused where the model itself would.
+takes one raw value, which may be a text, MISSING, NONE or OTHER, and raises Refused where the model itself would.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ class _Special:
         return self.name
 
 
-MISSING: Final = _Special("a missing value")
+MISSING: Final = _Special("NaN")
+NONE: Final = _Special("None")  # encoders and imputers of texts tell it from NaN
 OTHER: Final = _Special("any other value")
 
 
@@ -46,7 +47,7 @@ class Formula:
             return self.function(x)
 
     def value(self, value: Any) -> Any:
-        if value is MISSING:
+        if value is MISSING or value is NONE:
             return _passed(self.takes_missing)
         if value is OTHER:
             raise Refused  # a number that is not known leads nowhere in particular
@@ -72,7 +73,7 @@ class Fill:
     def value(self, value: Any) -> Any:
         if not _counts_as_missing(value, self.missing_values):
             return value
-        return MISSING if _is_none(self.fill) else self.fill
+        return MISSING if is_missing(self.fill) else self.fill
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +97,16 @@ class Indicate:
 class Lookup:
     """The number that an encoder writes for each category, for any other value, and for a missing one.
 
-    None for `other` or `missing` says that the encoder refuses them; NaN is what it writes as a missing value.
+    None for `other`, `missing` (NaN) or `none` (None) says that the encoder refuses them; NaN is what it writes as a
+    missing value. `knows_none` says that None, not NaN, was a missing value in the data it was fitted on.
     """
 
     step: str
     outputs: Mapping[Hashable, float]
-    other: float | None
-    missing: float | None
-    missing_value: Any = math.nan
+    knows_none: bool = False
+    other: float | None = None
+    missing: float | None = None
+    none: float | None = None
     _sorted: tuple[Floats, Floats] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -131,10 +134,8 @@ class Lookup:
         return np.where(known, written[place], self.other if self.other is not None else 0.0)
 
     def value(self, value: Any) -> Any:
-        if value is MISSING:
-            written = self.missing
-        else:
-            written = self.outputs.get(value, self.other) if value is not OTHER else self.other
+        special = {MISSING: self.missing, NONE: self.none, OTHER: self.other}
+        written = special[value] if isinstance(value, _Special) else self.outputs.get(value, self.other)
         if written is None:
             raise Refused
         return MISSING if math.isnan(written) else written
@@ -150,7 +151,7 @@ class NoMissing:
         return x
 
     def value(self, value: Any) -> Any:
-        if value is MISSING:
+        if value is MISSING or value is NONE:
             raise Refused
         return value
 
@@ -182,19 +183,17 @@ class Column:
                 return (*step.outputs, *named)
             if not isinstance(step, (Fill, NoMissing)):
                 break
-            if isinstance(step, Fill) and not _is_none(step.missing_values):
+            if isinstance(step, Fill) and not is_missing(step.missing_values):
                 named.append(step.missing_values)
         return ()
 
     @property
-    def missing_value(self) -> Any:
-        """What a missing value is in the raw column: NaN, None or pandas' NA, as the first step to ask has it."""
-        for step in self.steps:
-            if isinstance(step, Lookup):
-                return step.missing_value
-            if isinstance(step, (Fill, Indicate)) and _is_none(step.missing_values):
-                return step.missing_values
-        return math.nan
+    def knows_none(self) -> bool:
+        """Whether a missing value of the raw column is None, not NaN."""
+        return any(
+            step.knows_none if isinstance(step, Lookup) else getattr(step, "missing_values", 0) is None
+            for step in self.steps
+        )
 
     def numbers(self, x: Floats) -> Floats:
         for step in self.steps:
@@ -212,7 +211,7 @@ class Column:
         arrived = self.run(value)
         if arrived is OTHER:
             raise Refused
-        return math.nan if arrived is MISSING else as_number(arrived)
+        return math.nan if arrived is MISSING or arrived is NONE else as_number(arrived)
 
     def pieces(self) -> Pieces:
         """Intervals on each of which `numbers` is monotone."""
@@ -238,22 +237,24 @@ def _passed(takes_missing: bool) -> Any:
     return MISSING
 
 
-def _is_none(missing_values: Any) -> bool:
-    """Whether what counts as missing is NaN, None or pandas' NA, and not a value of its own."""
-    if missing_values is None or type(missing_values).__name__ == "NAType":
+def is_missing(value: Any) -> bool:
+    """Whether a value is NaN, None or pandas' NA."""
+    if value is None or type(value).__name__ == "NAType":
         return True
-    return isinstance(missing_values, float) and math.isnan(missing_values)
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _breaks_at(missing_values: Any) -> tuple[float, ...]:
-    if _is_none(missing_values) or isinstance(missing_values, str):
+    if is_missing(missing_values) or isinstance(missing_values, str):
         return ()
     return (float(missing_values),)
 
 
 def _counts_as_missing(value: Any, missing_values: Any) -> bool:
-    if _is_none(missing_values):
-        return value is MISSING
+    if is_missing(missing_values) and missing_values is not None:
+        return value is MISSING or (value is NONE and not isinstance(missing_values, float))
     if value is MISSING:
         raise Refused  # scikit-learn does not take NaN where another value stands for it
-    return bool(value is not OTHER and value == missing_values)
+    if missing_values is None:
+        return value is NONE
+    return bool(not isinstance(value, _Special) and value == missing_values)
