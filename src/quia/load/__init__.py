@@ -26,7 +26,15 @@ class Format(NamedTuple):
     about: str
 
 
+def _looks_pickled(head: bytes) -> bool:
+    """Whether it is a pickle, or what joblib writes: a pickle, maybe packed by zlib, bzip2 or xz."""
+    packed = (b"x\x01", b"x\x5e", b"x\x9c", b"x\xda", b"BZh", b"\xfd7zXZ")
+    return (head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05")) or head.startswith(packed)
+
+
 FORMATS = {
+    "skops": Format("quia.load.skops", lambda head: head.startswith(b"PK\x03\x04"), "a model saved by skops"),
+    "pickle": Format("quia.load.pickle", _looks_pickled, "a pickle, which needs trust_pickle=True"),
     "json": Format("quia.load.json", lambda head: head.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] == b"{", "quia's own JSON"),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -159,7 +160,9 @@ def _indices(way: Way, chosen: Any, transformer: Any) -> list[int]:
         return list(range(count))[chosen]
     if isinstance(chosen, str) or not isinstance(chosen, Iterable):
         return [index(chosen)]
-    keys = list(chosen)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # scikit-learn 1.5 warns of how the rest is kept
+        keys = list(chosen)
     if len(keys) == count and keys and all(type(key).__name__ in ("bool", "bool_") for key in keys):
         return [at for at, taken in enumerate(keys) if taken]
     return [index(key) for key in keys]
