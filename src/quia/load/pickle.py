@@ -40,10 +40,8 @@ def read_with_predictor(data: bytes, file: str | None = None, *, trust_pickle: b
     )
     estimator = _unpickled(data, file)
     if not type(estimator).__module__.startswith("sklearn."):
-        kind = type(estimator)
-        raise Unsupported(
-            f"the pickle holds a {kind.__module__}.{kind.__qualname__}", cure="pickle a scikit-learn model"
-        )
+        kind = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
+        raise Unsupported(f"the pickle holds a {kind}", cure="pickle a scikit-learn model")
     return sklearn.convert_with_predictor(estimator, **options)
 
 
