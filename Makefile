@@ -10,7 +10,7 @@ SOURCES := pyproject.toml $(wildcard CMakeLists.txt native/*)
 .PHONY: demo test check format clean
 
 demo: $(VENV)/.installed
-	@$(BIN)/quia demo
+	@QUIA="$(CURDIR)/$(BIN)/quia" examples/demo.sh
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal

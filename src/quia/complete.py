@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from quia.graph import DecisionGraph
+from quia.circuit import Circuit
+from quia.classifier import Classifier
 from quia.nnf import NNF, Builder
 from quia.ranges import covers
 
 
 def complete_reason(
-    graph: DecisionGraph,
+    classifier: Classifier,
     states: Sequence[int],
     *,
     sustains: Callable[[int], bool],
@@ -22,8 +23,11 @@ def complete_reason(
     it is c alone (Eq. 1), for "why not c*" it is any class but c* (Eq. 2). The literals of `frozen` variables,
     which no change may touch, are ⊤.
 
-    Complexity: linear in the size of the graph. Paper: Prop. 7 and 8.
+    Complexity: linear in the size of the classifier. Paper: Prop. 7 and 8; for a circuit, Prop. 3.
     """
+    if isinstance(classifier, Circuit):
+        return classifier.complete_reason(states, sustains=sustains, frozen=frozen)
+    graph = classifier
     build = Builder(graph.variables)
     leaf = [build.constant(sustains(label)) for label in range(len(graph.classes))]
     gamma: list[int] = []

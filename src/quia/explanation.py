@@ -7,19 +7,21 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
 from quia.bias import Bias
+from quia.classifier import Classifier
 from quia.complete import complete_reason
 from quia.costs import Costs, exact_costs
 from quia.counterfactual import Counterfactual, changes
 from quia.errors import InstanceError, did_you_mean, listed, shown
+from quia.families import Families, Kind
 from quia.graph import DecisionGraph
 from quia.nnf import NNF
 from quia.reason import State
-from quia.reasons import Kind, Reasons, find
+from quia.reasons import Reasons
 from quia.variables import Variable, tested_values
 
 SCHEMA = "quia/explanation/1"
@@ -33,7 +35,7 @@ class Shares(dict[str, Fraction]):
 
 
 def explain(
-    classifier: DecisionGraph,
+    classifier: Classifier,
     instance: Any,
     /,
     *,
@@ -75,7 +77,7 @@ def explain(
 class Explanation:
     """Why one decision was made: `explain` makes it; its reasons are worked out when they are asked for."""
 
-    classifier: DecisionGraph
+    classifier: Classifier
     instance: Mapping[str, Any]
     states: tuple[int, ...]
     decision: str
@@ -126,14 +128,20 @@ class Explanation:
             raise InstanceError(f"limit is {shown(limit)}; it is a whole number from 0 on, or None for all")
         if timeout is not None and (not isinstance(timeout, (int, float)) or not timeout >= 0):
             raise InstanceError(f"timeout is {shown(timeout)}; it is a number of seconds, or None for no limit")
-        whole = None if self.costs is None else self.costs.whole
         return Reasons(
             kind,
             self.variables,
             self.states,
             limit,
-            lambda: find(self.complete_reason, kind, shortest=shortest, costs=whole, timeout=timeout),
+            lambda: self._families.answer(kind, shortest=shortest, timeout=timeout),
         )
+
+    @cached_property
+    def _families(self) -> Families:
+        if not isinstance(self.classifier, DecisionGraph):
+            return Families.of(self.complete_reason.find_necessary, self.costs)
+        find = partial(self.classifier.find_necessary, self.states, against=self.against, frozen=self.frozen_variables)
+        return Families.of(find, self.costs)
 
     def count_necessary(self) -> int:
         """How many necessary reasons there are, exactly."""
@@ -144,20 +152,13 @@ class Explanation:
         return self._count("sufficient")
 
     def _count(self, kind: Kind) -> int:
-        count = self._reasons(kind, False, None, None).count
-        assert count is not None
-        return count
+        return sum(self._reasons(kind, False, None, None).counts_by_length().values())
 
     def importance(self) -> Shares:
         """For each feature the share of the sufficient reasons that it is in, exactly; the largest first."""
-        reasons = list(self.sufficient_reasons())
-        counts: dict[str, int] = {}
-        for reason in reasons:
-            for name in reason.features:
-                counts[name] = counts.get(name, 0) + 1
-        order = {v.name: i for i, v in enumerate(self.variables)}
-        ranked = sorted(counts, key=lambda name: (-counts[name], order[name]))
-        return Shares({name: Fraction(counts[name], len(reasons)) for name in ranked})
+        counts = self.sufficient_reasons().counts_by_feature()
+        ranked = sorted(counts, key=lambda name: -counts[name])
+        return Shares({name: Fraction(counts[name], self.count_sufficient()) for name in ranked})
 
     def counterfactuals(self, *, limit: int | None = None) -> tuple[Counterfactual, ...]:
         """The nearest changed instances: the fewest (with costs, the cheapest) changes that change the decision.
@@ -251,7 +252,7 @@ class Explanation:
         return f"<Explanation: {question}, decision {self.decision!r}>"
 
 
-def _target(classifier: DecisionGraph, decision: int, against: str | None) -> str | None:
+def _target(classifier: Classifier, decision: int, against: str | None) -> str | None:
     if against is None:
         return None
     if against not in classifier.classes:
@@ -273,7 +274,7 @@ def _feature(index: Mapping[str, int], name: Any, what: str) -> int:
     return index[name]
 
 
-def _values(classifier: DecisionGraph, instance: Any) -> dict[str, Any]:
+def _values(classifier: Classifier, instance: Any) -> dict[str, Any]:
     """The instance's values of the classifier's variables, by name; those not tested only where they are given."""
     variables = classifier.variables
     if isinstance(instance, Mapping) or hasattr(instance, "keys"):

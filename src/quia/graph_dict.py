@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from quia import conditions
@@ -11,7 +11,7 @@ from quia.consistent import Edges
 from quia.errors import GraphError, did_you_mean, listed, shown
 from quia.graph import DecisionGraph
 from quia.ranges import Ranges, union
-from quia.variables import MISSING, Cut, Variable
+from quia.variables import MISSING, Cut, Variable, interval_text
 
 VERSION = 1
 _Conditions = tuple[Condition, ...] | tuple[object, ...]
@@ -33,8 +33,8 @@ def read(data: Mapping[str, Any]) -> DecisionGraph:
         raise GraphError(f"the root is {shown(root)}, which is no node{did_you_mean(root, nodes)}")
     order = _children_first(nodes, root)
 
-    parsed = {name: _parsed_edges(name, nodes[name], declared) for name in order if "test" in nodes[name]}
-    variables = _variables(declared, parsed, nodes)
+    parsed = {name: _parsed_edges(name, node, declared) for name, node in nodes.items() if "test" in node}
+    variables = _variables(declared, parsed, nodes, set(order))
     index = {v.name: i for i, v in enumerate(variables)}
     position = {name: i for i, name in enumerate(order)}
     tests, labels, edges = [], [], []
@@ -53,39 +53,49 @@ def read(data: Mapping[str, Any]) -> DecisionGraph:
 def write(graph: DecisionGraph) -> dict[str, Any]:
     """The JSON format of a graph."""
     nodes: dict[str, Any] = {}
-    routed = set()
     for node in range(len(graph) - 1, -1, -1):
         test, label, edges = graph.nodes[node]
         if test < 0:
             nodes[graph.name(node)] = {"class": graph.classes[label]}
             continue
-        variable = graph.variables[test]
         domain = union(pair for states, _ in edges for pair in states)
-        written = [
-            {"if": conditions.write(variable, states, domain), "to": graph.name(child)} for states, child in edges
-        ]
-        if any(MISSING in edge["if"] for edge in written if variable.is_numeric):
-            routed.add(test)
-        nodes[graph.name(node)] = {"test": variable.name, "edges": written}
+        nodes[graph.name(node)] = {
+            "test": graph.variables[test].name,
+            "edges": [
+                {"if": conditions.write(graph.variables[test], states, domain), "to": graph.name(child)}
+                for states, child in edges
+            ],
+        }
     return {
         "quia": VERSION,
-        "variables": {v.name: _declaration(v, missing_is_shown=i in routed) for i, v in enumerate(graph.variables)},
+        "variables": _declared(graph),
         "classes": list(graph.classes),
         "root": graph.name(len(graph) - 1),
         "nodes": nodes,
     }
 
 
-def _declaration(variable: Variable, *, missing_is_shown: bool) -> dict[str, Any]:
-    if variable.labels is not None:
-        special = {"other": variable.other, "missing": variable.no_value}
-        named = {key: label for key, label in special.items() if label is not None}
-        return {"kind": "nominal", "states": list(variable.labels), **named}
-    declared: dict[str, Any] = {"kind": "numeric"}
-    if variable.single:
-        declared["type"] = "float32"
-    if variable.missing and not missing_is_shown:
-        declared["missing"] = True
+def _declared(graph: DecisionGraph) -> dict[str, Any]:
+    """The variables' declarations; what the conditions of the nodes show already is not said again."""
+    ends: dict[int, set[int]] = {v: set() for v in range(len(graph.variables))}
+    for test, _, edges in graph.nodes:
+        for states, _ in edges:
+            ends[test].update(state for low, high in states for state in (low - 1, high))
+    declared: dict[str, Any] = {}
+    for index, variable in enumerate(graph.variables):
+        if variable.labels is not None:
+            special = {"other": variable.other, "missing": variable.no_value}
+            named = {key: label for key, label in special.items() if label is not None}
+            declared[variable.name] = {"kind": "nominal", "states": list(variable.labels), **named}
+            continue
+        declared[variable.name] = {"kind": "numeric"}
+        if variable.single:
+            declared[variable.name]["type"] = "float32"
+        if variable.missing and not ends[index]:
+            declared[variable.name]["missing"] = True
+        idle = [cut for state, cut in enumerate(variable.cuts) if state not in ends[index]]
+        if idle:
+            declared[variable.name]["cuts"] = [interval_text(None, cut) for cut in idle]
     return declared
 
 
@@ -115,9 +125,11 @@ def _declarations(data: Any) -> dict[str, Mapping[str, Any]]:
             if not isinstance(declared["states"], (list, tuple)):
                 raise GraphError(f"the states of {what} are {shown(declared['states'])}; give a list of texts")
         elif kind == "numeric":
-            _check_keys(declared, what, required=("kind",), optional=("type", "missing"))
+            _check_keys(declared, what, required=("kind",), optional=("type", "missing", "cuts"))
             if declared.get("type", "float64") not in ("float32", "float64"):
                 raise GraphError(f"the type of {what} is {shown(declared['type'])}; it is 'float64' or 'float32'")
+            if not isinstance(declared.get("cuts", []), (list, tuple)):
+                raise GraphError(f"the cuts of {what} are {shown(declared['cuts'])}; give a list such as ['<= 3']")
             if not isinstance(declared.get("missing", False), bool):
                 raise GraphError(f"'missing' of {what} is {shown(declared['missing'])}; it is true or false")
         else:
@@ -210,9 +222,10 @@ def _variables(
     declared: Mapping[str, Mapping[str, Any]],
     parsed: Mapping[str, list[tuple[_Conditions, str]]],
     nodes: Mapping[str, Mapping[str, Any]],
+    reached: Collection[str],
 ) -> list[Variable]:
-    """The variables, the numeric ones cut where some reached node cuts them."""
-    cuts: dict[str, dict[Cut, None]] = {name: {} for name in declared}
+    """The variables, the numeric ones cut wherever a node, or their declaration, cuts them."""
+    cuts = {name: dict.fromkeys(_declared_cuts(name, how)) for name, how in declared.items()}
     missing = {name for name, how in declared.items() if how.get("missing")}
     for name, edges in parsed.items():
         test = nodes[name]["test"]
@@ -221,7 +234,8 @@ def _variables(
         for given, _ in edges:
             for condition in given:
                 if condition == MISSING:
-                    missing.add(test)
+                    if name in reached:
+                        missing.add(test)
                 elif isinstance(condition, conditions.Interval):
                     cuts[test].update((cut, None) for cut in condition if cut is not None)
     return [
@@ -230,6 +244,20 @@ def _variables(
         else Variable.numeric(name, cuts[name], missing=name in missing, single=how.get("type") == "float32")
         for name, how in declared.items()
     ]
+
+
+def _declared_cuts(name: str, declared: Mapping[str, Any]) -> list[Cut]:
+    """Cuts that no node need make: a declaration may list them, as in `"cuts": ["<= 3", "< 4"]`."""
+    cuts = []
+    for text in declared.get("cuts", ()):
+        try:
+            condition = conditions.parse(text)
+        except GraphError as fault:
+            raise GraphError(f"the cuts of variable {name!r}: {fault}") from None
+        if isinstance(condition, str) or condition.lower is not None or condition.upper is None:
+            raise GraphError(f"a cut of variable {name!r} is {shown(text)}; write it as '<= t' or '< t'")
+        cuts.append(condition.upper)
+    return cuts
 
 
 def _class_of(name: str, label: Any, classes: Mapping[str, int]) -> int:

@@ -22,6 +22,7 @@ _TIME_LIMIT = 3600  # seconds
 
 def by_j48(task: Task, *, min_rows: int, jar: str | None = None) -> DecisionGraph:
     """The tree that J48 learns with its default settings, but for the fewest rows in a leaf."""
+    from quia.graph import DecisionGraph
     from quia.load import load
 
     java, weka = find_java(), find_weka(jar)
@@ -46,7 +47,9 @@ def by_j48(task: Task, *, min_rows: int, jar: str | None = None) -> DecisionGrap
             raise QuiaError(f"Weka learned no tree: {shown(said, most=400)}")
         printed = Path(scratch, "tree.j48.txt")
         printed.write_bytes(done.stdout)
-        return load(printed, format="weka", arff=str(arff))
+        learned = load(printed, format="weka", arff=str(arff))
+        assert isinstance(learned, DecisionGraph)
+        return learned
 
 
 def find_java() -> str:

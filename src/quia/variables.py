@@ -48,9 +48,10 @@ class Variable:
     """A feature with its states: `Variable.nominal` or `Variable.numeric` make one.
 
     A nominal variable has `labels`, of which one, `other`, may stand for every value that is not listed, and one,
-    `no_value`, for a value that is missing. A numeric variable has sorted `cuts`, n of which make n + 1 states, and
-    one state more, the last, if the model says where a missing value (NaN) goes. `single` numbers are rounded to 32
-    bits before they are compared, as some models do.
+    `no_value`, for a value that is missing; the values of a `numbered` one may also be given as the numbers of their
+    states, 0 or False for the first, as models do that only number them. A numeric variable has sorted `cuts`, n of
+    which make n + 1 states, and one state more, the last, if the model says where a missing value (NaN) goes.
+    `single` numbers are rounded to 32 bits before they are compared, as some models do.
 
     >>> width = Variable.numeric("W", [0.6, (1.5, "before")])
     >>> [width.text(state) for state in range(width.size)]
@@ -66,7 +67,8 @@ class Variable:
     single: bool = False
     other: str | None = None
     no_value: str | None = None
-    _below: tuple[float, ...] = field(init=False, repr=False, compare=False, default=())
+    numbered: bool = field(default=False, compare=False)
+    below: tuple[float, ...] = field(init=False, repr=False, compare=False, default=())
     _index: dict[str, int] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -78,7 +80,7 @@ class Variable:
                 raise GraphError(
                     f"the cuts of {self.name!r} are not in order, or not apart; make it with Variable.numeric"
                 )
-            object.__setattr__(self, "_below", below)
+            object.__setattr__(self, "below", below)
             return
         if not self.labels:
             raise GraphError(f"variable {self.name!r} has no states; give it one or more")
@@ -150,7 +152,7 @@ class Variable:
 
     def state_beyond(self, cut: Cut) -> int:
         """The first state on the upper side of one of this variable's cuts."""
-        return bisect_left(self._below, cut.last_below(self.single)) + 1
+        return bisect_left(self.below, cut.last_below(self.single)) + 1
 
     def text(self, state: int) -> str:
         """A state in words, without the variable's name: `medium`, `< 1450`, `(0.6, 1.5]`, `missing`."""
@@ -178,11 +180,18 @@ class Variable:
         found = self._index.get(value) if isinstance(value, str) else None
         if found is None:
             found = next((self._index[text] for text in _spellings(value) if text in self._index), None)
+        if found is None and self.numbered:
+            found = next((s for s in range(self.size) if str(s) in (value, *_spellings(value))), None)
         if found is None:
             fallback = self.no_value if _is_missing(value) else self.other
             found = None if fallback is None else self._index[fallback]
         if found is None:
             labels = self.labels or ()
+            if _is_missing(value):
+                raise InstanceError(
+                    f"{self.name} is missing ({shown(value)}) and the model does not say where a missing value goes;"
+                    f" give one of {listed(labels)}"
+                )
             raise InstanceError(
                 f"{self.name} is {shown(value)}; its states are {listed(labels)}{did_you_mean(value, labels)}"
             )
@@ -197,7 +206,7 @@ class Variable:
                 f"{self.name} is missing ({shown(value)}) and the model does not say where a missing value goes;"
                 " give a number"
             )
-        return bisect_left(self._below, nearest_single(number) if self.single else number)
+        return bisect_left(self.below, nearest_single(number) if self.single else number)
 
     def _as_number(self, value: Any) -> float:
         if isinstance(value, str):

@@ -11,7 +11,7 @@ from quia.errors import FormatError, Unsupported, did_you_mean, listed, shown
 from quia.load.files import read_bytes
 
 if TYPE_CHECKING:
-    from quia.graph import DecisionGraph
+    from quia.classifier import Classifier
 
 
 class Format(NamedTuple):
@@ -32,10 +32,25 @@ def _looks_pickled(head: bytes) -> bool:
     return (head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05")) or head.startswith(packed)
 
 
+def _looks_like_odd(head: bytes) -> bool:
+    start = head.lstrip(_BLANK)
+    return start[:1] == b"[" and start[1:].lstrip()[:1] not in (b"{", b'"', b"[")  # a JSON list is another thing
+
+
+_BLANK = b"\xef\xbb\xbf \r\n\t"
 FORMATS = {
     "skops": Format("quia.load.skops", lambda head: head.startswith(b"PK\x03\x04"), "a model saved by skops"),
     "pickle": Format("quia.load.pickle", _looks_pickled, "a pickle, which needs trust_pickle=True"),
-    "json": Format("quia.load.json", lambda head: head.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] == b"{", "quia's own JSON"),
+    "odd": Format("quia.load.odd", _looks_like_odd, "ordered decision graphs, .odd"),
+    "json": Format("quia.load.json", lambda head: head.lstrip(_BLANK)[:1] == b"{", "quia's own JSON"),
+    "weka": Format(
+        "quia.load.weka",
+        lambda head: (
+            any(mark in head for mark in (b"J48 pruned tree", b"J48 unpruned tree", b"digraph J48Tree"))
+            or b"=== Run information ===" in head
+        ),
+        "a J48 tree as Weka prints or draws it",
+    ),
 }
 
 OBJECTS: dict[str, str] = {
@@ -44,13 +59,13 @@ OBJECTS: dict[str, str] = {
 """Live objects: the package their type comes from → the module whose `convert(source, **options)` takes them."""
 
 
-def load(source: Any, /, *, format: str | None = None, **options: Any) -> DecisionGraph:
+def load(source: Any, /, *, format: str | None = None, **options: Any) -> Classifier:
     """The classifier in a file, or in a live object of a library.
 
     `source` is a path (`.gz` is read as it is) or a model; `format` overrides what a file's content looks like;
     `options` belong to the format, and one it does not have is an error.
     """
-    classifier: DecisionGraph
+    classifier: Classifier
     if isinstance(source, (str, os.PathLike)):
         file = os.fspath(source)
         data = read_bytes(file)

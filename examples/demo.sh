@@ -1,0 +1,28 @@
+#!/bin/sh
+# Explains some decisions; `make demo` runs it with the quia that it has installed.
+cd "$(dirname "$0")" || exit 1
+QUIA=${QUIA:-quia}
+
+try() {
+    printf '\n\033[1m$ quia %s\033[0m\n' "$*"
+    "$QUIA" "$@" || exit
+}
+
+echo "A university turned an applicant down. Why?"
+try explain admissions.json --set SAT=1400 --set GPA=medium --set Essay=fail --set Interview=fail
+
+echo
+echo "Luna was admitted. Would she have been, had she not come from a rich hometown (R)?"
+try explain luna.json --set E=yes --set F=no --set G=yes --set W=yes --set R=yes --shortest --protected R
+
+echo
+echo "An iris, by its numbers. Why is it not a setosa?"
+try explain iris.json --set petalwidth=0.8 --set petallength=5.3 --against Iris-setosa
+
+cat <<'NEXT'
+
+What to try next:
+  .venv/bin/quia explain --help                    other questions: --frozen, --cost, --json …
+  .venv/bin/quia check examples/iris.json          what is in a model
+  .venv/bin/python examples/loan_in_python.py      the same from Python
+NEXT

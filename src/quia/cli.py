@@ -1,0 +1,55 @@
+"""The command line: `quia explain`, `quia check`, `quia convert`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from quia import __version__
+from quia.errors import QuiaError
+
+COMMANDS = ("explain", "check", "convert")
+"""Each is a module of quia.command with `add(subparsers)`, which names its `run(arguments) -> exit code`."""
+
+EXIT_CODES = """exit codes:
+  0    answered
+  1    the model is not sound (check)
+  2    bad usage, model or instance; the reason is on stderr
+  3    answered in part: time ran out
+  130  interrupted"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; every fault becomes one sentence on stderr and an exit code."""
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    try:
+        code: int = arguments.run(arguments)
+        sys.stdout.flush()
+    except QuiaError as fault:
+        print(f"quia: {fault}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("quia: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="quia",
+        description="Why a classifier decided as it did, exactly.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"quia {__version__}")
+    subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        import_module(f"quia.command.{name}").add(subparsers)
+    return parser

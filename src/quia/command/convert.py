@@ -1,0 +1,39 @@
+"""`quia convert`: any model in, quia's JSON out."""
+
+from __future__ import annotations
+
+import argparse
+
+from quia.command import Subparsers, add_model, write
+from quia.command.progress import working
+from quia.errors import Unsupported
+from quia.load import load
+
+
+def add(subparsers: Subparsers) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "convert", help="write a model as quia's JSON", description="Reads a model and writes it as quia's JSON."
+    )
+    add_model(parser)
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where to; - is stdout")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Convert."""
+    from quia.graph import DecisionGraph
+    from quia.load import json
+
+    with working("reading the model"):
+        classifier = load(arguments.model, format=arguments.format)
+    if not isinstance(classifier, DecisionGraph):
+        raise Unsupported(
+            f"{arguments.model} is a {classifier.kind}, which quia's JSON, a format of graphs, cannot hold",
+            cure="use it as it is: every command takes it",
+        )
+    if arguments.output == "-":
+        write(json.dumps(classifier).rstrip("\n"))
+    else:
+        json.write(classifier, arguments.output)
+    return 0

@@ -1,0 +1,93 @@
+"""`quia explain`: why a model decided as it did."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from typing import Any
+
+from quia.command import Subparsers, add_model, instance, write
+from quia.command.progress import working
+from quia.load import load
+
+
+def add(subparsers: Subparsers) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "explain",
+        help="why a model decided as it did",
+        description="Why a model decided on an instance as it did, and what would change the decision.",
+        epilog="example: quia explain examples/admissions.json --set SAT=1400 --set GPA=medium --set Essay=fail"
+        " --set Interview=fail",
+    )
+    add_model(parser)
+    instance.add_arguments(parser)
+    question = parser.add_argument_group("the question")
+    question.add_argument("--against", metavar="CLASS", help="ask why it was not this class")
+    question.add_argument(
+        "--frozen", metavar="FEATURE", action="append", default=[], help="a feature that cannot change; repeat it"
+    )
+    question.add_argument(
+        "--cost", metavar="FEATURE=N", action="append", default=[], help="what changing a feature costs (else 1)"
+    )
+    question.add_argument(
+        "--protected", metavar="FEATURE", action="append", default=[], help="is the decision biased by this feature?"
+    )
+    answer = parser.add_argument_group("the answer")
+    answer.add_argument("--shortest", action="store_true", help="only the shortest (with costs, cheapest) reasons")
+    many = answer.add_mutually_exclusive_group()
+    many.add_argument("--all", action="store_true", help="every reason")
+    many.add_argument("--limit", metavar="N", type=_limit, default=10, help="at most N of each kind (default 10)")
+    answer.add_argument("--timeout", metavar="S", type=_seconds, help="stop looking for reasons after S seconds")
+    answer.add_argument("--json", action="store_true", help="print JSON (schema quia/explanation/1)")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Explain, print, and say by the exit code whether time was enough."""
+    from quia.explanation import explain
+
+    with working("reading the model"):
+        classifier = load(arguments.model, format=arguments.format)
+    features = [v.name for v in classifier.variables]
+    given = instance.read(arguments, features)
+    costs = dict(instance.pair(text, features, "--cost") for text in arguments.cost)
+    explanation = explain(classifier, given, against=arguments.against, frozen=arguments.frozen, costs=costs or None)
+    limit = None if arguments.all else arguments.limit
+    options: dict[str, Any] = {"limit": limit, "timeout": arguments.timeout, "shortest": arguments.shortest}
+    with working("looking for reasons"):
+        answer = explanation.to_dict(**options)
+        bias = explanation.bias(arguments.protected) if arguments.protected else None
+        if arguments.json:
+            text = json.dumps(answer | ({} if bias is None else {"bias": bias.to_dict()}), ensure_ascii=False, indent=2)
+        else:
+            from quia.show.text import coloured, explanation_text, plain
+
+            text = explanation_text(explanation, paint=coloured if _wants_colour() else plain, **options)
+            if bias is not None:
+                text += f"\n\nThe decision is {bias}."
+    write(text)
+    out_of_time = answer["necessary"]["count"] is None or answer["sufficient"]["count"] is None
+    return 3 if out_of_time else 0
+
+
+def _wants_colour() -> bool:
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+
+
+def _limit(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1
+    if not seconds >= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return seconds

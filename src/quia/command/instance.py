@@ -1,0 +1,114 @@
+"""Which instance is meant: a JSON file, values on the command line, or a row of a table."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gzip
+import io
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
+from itertools import islice
+from typing import Any, TextIO
+
+from quia.errors import InstanceError, did_you_mean, listed, shown
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options that name an instance."""
+    group = parser.add_argument_group("which instance (one way of the three)")
+    group.add_argument("--instance", metavar="FILE", help="a JSON object from feature to value; - is stdin")
+    group.add_argument(
+        "--set", dest="values", metavar="FEATURE=VALUE", action="append", default=[], help="one value; repeat it"
+    )
+    group.add_argument("--data", metavar="FILE.csv", help="a table whose first line names the columns (.gz is fine)")
+    group.add_argument("--row", metavar="N", type=int, help="which row of --data; 1 is the first below the names")
+
+
+def read(arguments: argparse.Namespace, features: Sequence[str]) -> dict[str, Any]:
+    """The instance that the options name; --set overrides single values of the other two."""
+    if arguments.instance is not None and arguments.data is not None:
+        raise InstanceError("both --instance and --data are given; give one of them")
+    if (arguments.data is None) != (arguments.row is None):
+        raise InstanceError("--data and --row go together: which table, and which row of it")
+    given: dict[str, Any] = {}
+    if arguments.instance is not None:
+        given = _from_json(arguments.instance)
+    elif arguments.data is not None:
+        given = _from_table(arguments.data, arguments.row)
+    elif not arguments.values:
+        raise InstanceError("no instance is given; use --instance FILE, --set FEATURE=VALUE or --data FILE.csv --row N")
+    return given | dict(pair(text, features, "--set") for text in arguments.values)
+
+
+def pair(text: str, features: Sequence[str], option: str) -> tuple[str, str]:
+    """FEATURE=VALUE taken apart; a feature's name may hold a = itself.
+
+    >>> pair("a=b=c", ["a=b", "d"], "--set")
+    ('a=b', 'c')
+    """
+    splits = [(text[:at], text[at + 1 :]) for at, letter in enumerate(text) if letter == "="]
+    known = [split for split in splits if split[0] in features]
+    if known:
+        return known[-1]
+    if not splits:
+        raise InstanceError(f"{option} is {shown(text)}; write FEATURE=VALUE")
+    name = splits[0][0]
+    raise InstanceError(
+        f"{option} names {shown(name)}, which is no feature; features are {listed(features)}"
+        f"{did_you_mean(name, features)}"
+    )
+
+
+def _from_json(file: str) -> dict[str, Any]:
+    try:
+        with nullcontext(sys.stdin) if file == "-" else _open(file) as stream:
+            given = json.loads(stream.read())
+    except (ValueError, RecursionError) as fault:
+        raise InstanceError(f"{file} is not JSON: {fault}") from None
+    if not isinstance(given, dict):
+        raise InstanceError(f"{file} holds {shown(given)}; an instance is an object from feature to value")
+    return given
+
+
+def _from_table(file: str, row: int) -> dict[str, Any]:
+    if row < 1:
+        raise InstanceError(f"--row is {row}; rows are counted from 1, the first below the names")
+    with _open(file) as stream:
+        try:
+            rows = table_rows(stream)
+            names = next(rows, None)
+            if names is None:
+                raise InstanceError(f"{file} is empty; its first line must name the columns")
+            values = next(islice(rows, row - 1, None), None)
+        except (csv.Error, UnicodeDecodeError) as fault:
+            raise InstanceError(f"{file} cannot be read as a table: {fault}") from None
+    if values is None:
+        raise InstanceError(f"{file} has no row {row}")
+    if len(values) != len(names):
+        raise InstanceError(f"row {row} of {file} has {len(values)} values; there are {len(names)} columns")
+    return dict(zip(names, values, strict=True))
+
+
+def table_rows(stream: TextIO) -> Iterator[list[str]]:
+    """The rows of a table, the names first, whatever of , ; tab and | parts its columns; empty lines are none."""
+    head = stream.read(65536)
+    first = head.partition("\n")[0]
+    delimiter = max(",;\t|", key=first.count)
+    whole = io.StringIO(head + stream.read())
+    return (row for row in csv.reader(whole, delimiter=delimiter) if row)
+
+
+def _open(file: str) -> TextIO:
+    try:
+        with open(file, "rb") as raw:
+            packed = raw.read(2) == b"\x1f\x8b"
+        return (
+            gzip.open(file, "rt", encoding="utf-8-sig", newline="")
+            if packed
+            else open(file, encoding="utf-8-sig", newline="")
+        )
+    except OSError as fault:
+        raise InstanceError(f"{file} cannot be read: {fault.strerror}") from None

@@ -1,0 +1,238 @@
+"""Explanations: edge cases, what is refused, and the JSON that others read."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quia
+
+APPLICANT = {"SAT": 1400, "GPA": "medium", "Essay": "fail", "Interview": "fail"}
+
+
+@pytest.fixture(scope="module")
+def admissions(examples: Path) -> quia.DecisionGraph:
+    return quia.load(examples / "admissions.json")
+
+
+def constant() -> quia.DecisionGraph:
+    return quia.DecisionGraph.from_dict(
+        {
+            "quia": 1,
+            "variables": {"x": {"kind": "numeric"}},
+            "classes": ["yes", "no", "never"],
+            "root": "x",
+            "nodes": {
+                "x": {"test": "x", "edges": [{"if": "<= 0", "to": "a"}, {"if": "> 0", "to": "b"}]},
+                "a": {"class": "yes"},
+                "b": {"class": "yes"},
+            },
+        }
+    )
+
+
+@pytest.mark.parametrize("against", [None, "never", "no"])
+def test_a_constant_decision(against: str | None) -> None:
+    """The complete reason is ⊤: the empty sufficient reason, no necessary reason, nothing to change."""
+    why = quia.explain(constant(), {"x": 1}, against=against)
+    assert why.complete_reason.is_true
+    assert str(why.complete_reason) == "true"
+    assert [len(reason) for reason in why.sufficient_reasons()] == [0]
+    assert [len(reason) for reason in why.sufficient_reasons(shortest=True)] == [0]
+    assert list(why.necessary_reasons()) == []
+    assert why.counterfactuals() == ()
+    assert why.importance() == {}
+    assert why.count_sufficient() == 1
+    assert why.count_necessary() == 0
+    assert "whatever the features are" in str(why) or "no leaf" in str(why)
+
+
+def test_a_single_leaf() -> None:
+    leaf = {"quia": 1, "variables": {}, "classes": ["c"], "root": "c", "nodes": {"c": {"class": "c"}}}
+    graph = quia.DecisionGraph.from_dict(leaf)
+    assert graph.to_dict() == leaf
+    assert quia.explain(graph, {}).decision == "c"
+    assert quia.explain(graph, []).count_sufficient() == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"against": "Reject"}, "decision is 'Reject' already"),
+        ({"against": "Acept"}, "did you mean 'Accept'"),
+        ({"frozen": ["Esay"]}, "did you mean 'Essay'"),
+        ({"frozen": "Essay"}, "give a list"),
+        ({"frozen": [3]}, "no feature"),
+        ({"costs": {"Esay": 1}}, "did you mean 'Essay'"),
+        ({"costs": {"Essay": 0}}, "costs are positive"),
+        ({"costs": {"Essay": -1}}, "costs are positive"),
+        ({"costs": {"Essay": math.nan}}, "costs are positive"),
+        ({"costs": {"Essay": math.inf}}, "costs are positive"),
+        ({"costs": {"Essay": "much"}}, "costs are positive"),
+        ({"costs": {"Essay": 1e-300}}, "too far apart"),
+    ],
+)
+def test_questions_that_make_no_sense(admissions: quia.DecisionGraph, options: dict[str, Any], match: str) -> None:
+    with pytest.raises(quia.InstanceError, match=match):
+        quia.explain(admissions, APPLICANT, **options)
+
+
+def test_costs_add_as_people_write_them(admissions: quia.DecisionGraph) -> None:
+    """0.1 + 0.2 and 0.3 are a tie, though not in binary."""
+    why = quia.explain(admissions, APPLICANT, frozen=["Interview"], costs={"SAT": 0.1, "Essay": 0.2, "GPA": 0.1})
+    assert [str(r) for r in why.necessary_reasons(shortest=True)] == [
+        "SAT < 1450 and Essay=fail",
+        "GPA=medium and Essay=fail",
+    ]
+    cheap = quia.explain(admissions, APPLICANT, costs={"Interview": 9, "GPA": 2})
+    assert [str(r) for r in cheap.necessary_reasons()] == [
+        "SAT < 1450 and Essay=fail",
+        "GPA=medium and Essay=fail",
+        "Interview=fail",
+    ]
+
+
+def test_limit_is_never_silent(admissions: quia.DecisionGraph) -> None:
+    why = quia.explain(admissions, APPLICANT)
+    two = why.necessary_reasons(limit=2)
+    assert (len(list(two)), len(two), two.complete, two.count) == (2, 2, False, 3)
+    three = why.necessary_reasons(limit=3)
+    assert (len(list(three)), three.complete) == (3, True)
+    assert list(three) == list(three), "replayable"
+    assert list(two) == list(three)[:2]
+    with pytest.raises(quia.InstanceError, match="limit is -1"):
+        why.necessary_reasons(limit=-1)
+    with pytest.raises(quia.InstanceError, match="timeout is -1"):
+        why.necessary_reasons(timeout=-1)
+
+
+def test_reasons_can_be_asked_about(admissions: quia.DecisionGraph) -> None:
+    reasons = quia.explain(admissions, APPLICANT).necessary_reasons()
+    assert reasons.counts_by_length() == {1: 1, 2: 2}
+    assert [str(r) for r in reasons.containing("Essay")] == ["SAT < 1450 and Essay=fail", "GPA=medium and Essay=fail"]
+    assert [str(r) for r in reasons.containing("Essay").avoiding("GPA")] == ["SAT < 1450 and Essay=fail"]
+    assert ["Interview"] in reasons
+    assert ["Essay"] not in reasons
+    accepted = quia.explain(admissions, APPLICANT | {"Interview": "pass"}).necessary_reasons()
+    assert next(iter(accepted)) not in reasons, "the same feature in another state"
+    drawn = reasons.sample(50, seed=1)
+    assert drawn == reasons.sample(50, seed=1)
+    assert set(drawn) == set(reasons)
+    with pytest.raises(quia.InstanceError, match="'Esay' is no feature"):
+        reasons.containing("Esay")
+
+
+def test_a_reason_is_a_frozen_set(admissions: quia.DecisionGraph) -> None:
+    first, second, third = quia.explain(admissions, APPLICANT).necessary_reasons()
+    assert first == next(iter(quia.explain(admissions, APPLICANT).necessary_reasons()))
+    assert hash(first) == hash(next(iter(quia.explain(admissions, APPLICANT).necessary_reasons())))
+    assert len(second & third) == 1
+    assert not first & second
+    assert next(iter(first)) in first
+    with pytest.raises(AttributeError):
+        first.states = ()  # type: ignore[attr-defined]
+
+
+def test_json_is_the_stated_schema(admissions: quia.DecisionGraph) -> None:
+    why = quia.explain(admissions, APPLICANT | {"SAT": np.float32(1400), "more": object()}, against="Accept")
+    data = json.loads(why.to_json())
+    assert data == {
+        "schema": "quia/explanation/1",
+        "instance": APPLICANT,
+        "states": {"SAT": "< 1450", "GPA": "medium", "Essay": "fail", "Interview": "fail"},
+        "decision": "Reject",
+        "against": "Accept",
+        "necessary": {
+            "complete": True,
+            "count": 3,
+            "reasons": [
+                {"Interview": "fail"},
+                {"SAT": "< 1450", "Essay": "fail"},
+                {"GPA": "medium", "Essay": "fail"},
+            ],
+        },
+        "sufficient": {
+            "complete": True,
+            "count": 2,
+            "reasons": [
+                {"Essay": "fail", "Interview": "fail"},
+                {"SAT": "< 1450", "GPA": "medium", "Interview": "fail"},
+            ],
+        },
+        "counterfactuals": [{"changes": {"Interview": "pass"}, "decision": "Accept"}],
+    }
+
+
+def test_values_that_json_cannot_hold() -> None:
+    graph = quia.DecisionGraph.from_dict(
+        {
+            "quia": 1,
+            "variables": {"x": {"kind": "numeric"}},
+            "classes": ["yes", "no"],
+            "root": "x",
+            "nodes": {
+                "x": {"test": "x", "edges": [{"if": "<= 0", "to": "a"}, {"if": ["> 0", "missing"], "to": "b"}]},
+                "a": {"class": "yes"},
+                "b": {"class": "no"},
+            },
+        }
+    )
+    missing = json.loads(quia.explain(graph, {"x": math.nan}).to_json())
+    assert (missing["instance"], missing["states"], missing["decision"]) == ({"x": None}, {"x": "missing"}, "no")
+    assert json.loads(quia.explain(graph, {"x": math.inf}).to_json())["instance"] == {"x": "inf"}
+    assert "would need: x not missing" in str(quia.explain(graph, {"x": None}))
+
+
+def test_nnf_can_be_printed_walked_drawn(admissions: quia.DecisionGraph) -> None:
+    formula = quia.explain(admissions, APPLICANT).complete_reason
+    assert str(formula).startswith("Interview=fail & (")
+    walked = list(formula.walk())
+    assert len(walked) == formula.node_count == len(formula)
+    assert walked[-1][1] == "and"
+    assert {state for _, kind, state, _ in walked if kind == "literal"} == {
+        "SAT < 1450",
+        "GPA=medium",
+        "Essay=fail",
+        "Interview=fail",
+    }
+    dot = formula.to_dot()
+    assert dot.count("->") == formula.edge_count
+    assert 'label="SAT < 1450"' in dot
+    assert not formula.is_and_decomposable
+    assert formula.condition({"Interview": "pass"}).is_false
+    assert str(formula.condition({"Interview": "fail", "Essay": "pass"})) == "GPA=medium & SAT < 1450"
+    with pytest.raises(quia.InstanceError, match="no variable 'Esay'"):
+        formula.condition({"Esay": "pass"})
+    with pytest.raises(quia.FormatError, match="node 0 of the formula"):
+        quia.NNF.from_dict({"schema": "quia/nnf/1", "nodes": [{"and": [0]}]}, admissions.variables)
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind", "match", "witness"),
+    [
+        (["Essay"], "sufficient", "does not force", True),
+        (["SAT", "Essay", "Interview"], "sufficient", "not minimal", True),
+        (["SAT"], "necessary", "no change of SAT", False),
+        (["SAT", "Interview"], "necessary", "changing Interview is enough", True),
+        ({"Essay": "pass"}, "sufficient", "but the instance's state is 'fail'", True),
+    ],
+)
+def test_verify_refutes(admissions: quia.DecisionGraph, reason: Any, kind: Any, match: str, witness: bool) -> None:
+    with pytest.raises(quia.Refuted, match=match) as fault:
+        quia.verify(admissions, APPLICANT, reason, kind)
+    assert (fault.value.witness is not None) == witness
+
+
+def test_verify_shows_an_instance_that_refutes(admissions: quia.DecisionGraph) -> None:
+    with pytest.raises(quia.Refuted) as fault:
+        quia.verify(admissions, APPLICANT, ["Essay"], "sufficient")
+    witness: Any = fault.value.witness
+    assert witness["Essay"] == "fail"
+    assert admissions.classify(witness | {"SAT": 1500 if ">=" in witness["SAT"] else 1400}) == "Accept"
+    with pytest.raises(quia.InstanceError, match="'Esay' is no feature"):
+        quia.verify(admissions, APPLICANT, ["Esay"], "sufficient")
+    with pytest.raises(quia.InstanceError, match="kind of reason is 'enough'"):
+        quia.verify(admissions, APPLICANT, ["Essay"], "enough")  # type: ignore[arg-type]

@@ -1,0 +1,86 @@
+"""The house rules that a machine can check."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import quia
+
+SOURCE = Path(quia.__file__).parent
+
+# The way of the data: a module imports only modules to its left, plus `variables` and `errors`.
+ORDER = [
+    "_kernel",
+    "errors",
+    "ranges",
+    "variables",
+    "conditions",
+    "consistent",
+    "graph",
+    "graph_dict",
+    "nnf",
+    "simplify",
+    "circuit",
+    "classifier",
+    "formula",
+    "complete",
+    "paper",
+    "reason",
+    "costs",
+    "families",
+    "reasons",
+    "counterfactual",
+    "bias",
+    "verify",
+    "load",
+    "explanation",
+    "batch",
+    "show",
+    "command",
+    "cli",
+]
+
+
+def imports(file: Path) -> set[str]:
+    """The modules of quia that a file imports, at its top or inside."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "quia":
+            found |= {node.module} if node.module != "quia" else {f"quia.{name.name}" for name in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {name.name for name in node.names if name.name.startswith("quia.")}
+    return {name.split(".")[1] for name in found if name != "quia.__version__"}
+
+
+def test_imports_point_one_way() -> None:
+    # A graph reads and writes its own dict, and an explanation prints itself, when asked to.
+    allowed = {("graph", "graph_dict"), ("explanation", "show")}
+    for file in SOURCE.rglob("*.py"):
+        name = file.relative_to(SOURCE).with_suffix("").parts[0]
+        if name in ("__init__", "__main__"):
+            continue
+        for other in imports(file) - {name}:
+            ahead = ORDER.index(other) > ORDER.index(name)
+            assert not ahead or (name, other) in allowed, f"{file.name} imports {other}, which is to its right"
+
+
+def test_import_is_light() -> None:
+    """`import quia` brings in no heavy package and takes under 0.2 s of CPU."""
+    program = (
+        "import sys, time; before = time.process_time(); import quia;"
+        "took = time.process_time() - before;"
+        "print(took); print([m for m in ('numpy', 'pandas', 'sklearn', 'pyarrow', 'asyncio') if m in sys.modules])"
+    )
+    took, heavy = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert heavy == "[]"
+    assert float(took) < 0.2
+
+
+def test_public_names_are_there() -> None:
+    for name in quia.__all__:
+        assert getattr(quia, name) is not None
+    assert callable(quia.load)
+    assert callable(quia.verify)

@@ -1,0 +1,106 @@
+"""Values and states: exact at the cut and one ulp beside it."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import quia
+from quia.variables import Variable, nearest_single
+
+numbers = st.floats(allow_nan=False)
+sides = st.sampled_from(["before", "after"])
+
+
+@given(st.lists(st.tuples(numbers, sides), max_size=6), st.data())
+def test_states_equal_the_comparisons(cuts: list[tuple[float, str]], data: st.DataObject) -> None:
+    variable = Variable.numeric("x", cuts)
+    near = [n for t, _ in cuts for n in (t, math.nextafter(t, -math.inf), math.nextafter(t, math.inf))]
+    values = [data.draw(numbers), *near, math.inf, -math.inf, 0.0, -0.0]
+    for a in values:
+        for b in values:
+            apart = any((a <= t) != (b <= t) if side == "after" else (a < t) != (b < t) for t, side in cuts)
+            assert (variable.encode(a) != variable.encode(b)) == apart
+
+
+@given(st.lists(numbers, max_size=6), st.data())
+def test_single_precision_states_equal_the_cast_comparisons(cuts: list[float], data: st.DataObject) -> None:
+    """scikit-learn casts the value to float32 and compares with the float64 threshold."""
+    variable = Variable.numeric("x", cuts, single=True)
+    singles = [float(np.float32(t)) for t in cuts if abs(t) < 3.4e38]
+    beside = [float(np.nextafter(np.float32(t), np.float32(s))) for t in singles for s in (-np.inf, np.inf)]
+    values = [data.draw(st.floats(allow_nan=False, min_value=-3e38, max_value=3e38)), *singles, *beside, 0.0]
+    for a in values:
+        for b in values:
+            apart = any((float(np.float32(a)) <= t) != (float(np.float32(b)) <= t) for t in cuts)
+            assert (variable.encode(a) != variable.encode(b)) == apart
+
+
+@given(st.floats())
+def test_nearest_single_is_the_cast(number: float) -> None:
+    with np.errstate(over="ignore"):
+        assert np.array_equal(nearest_single(number), float(np.float32(number)), equal_nan=True)
+
+
+def test_adjacent_cuts_make_no_empty_state() -> None:
+    above = math.nextafter(1.0, 2.0)
+    assert Variable.numeric("x", [(1.0, "after"), (above, "before")]).size == 2
+    assert Variable.numeric("x", [(1.0, "after"), (1.0, "before")]).size == 3
+    assert Variable.numeric("x", [0.1, 0.1 + 1e-12], single=True).size == 2
+    assert Variable.numeric("x", [math.inf, (-math.inf, "before")]).size == 1
+
+
+@pytest.mark.parametrize(
+    "value", [3, 3.0, "3", " 3 ", "3e0", np.float32(3), np.int64(3), Decimal(3), Fraction(3), True]
+)
+def test_values_that_are_numbers(value: Any) -> None:
+    assert Variable.numeric("x", [0.5]).encode(value) == 1
+
+
+@pytest.mark.parametrize("value", ["three", "1_000", [], {}, object(), 10**400, "0x10"])
+def test_values_that_are_no_numbers(value: Any) -> None:
+    with pytest.raises(quia.InstanceError, match="x is "):
+        Variable.numeric("x", [0.5]).encode(value)
+
+
+@pytest.mark.parametrize("value", [None, math.nan, "nan", "", "?", np.float64("nan")])
+def test_missing_is_a_state_where_it_is_routed(value: Any) -> None:
+    routed = Variable.numeric("x", [0.5], missing=True)
+    assert routed.text(routed.encode(value)) == "missing"
+    with pytest.raises(quia.InstanceError, match="does not say where a missing value goes"):
+        Variable.numeric("x", [0.5]).encode(value)
+
+
+@pytest.mark.parametrize("value", ["1", 1, 1.0, True, np.int8(1), np.True_])
+def test_boolean_values(value: Any) -> None:
+    assert Variable.nominal("b", ["0", "1"]).encode(value) == 1
+
+
+def test_an_unknown_state_is_named_with_its_cure() -> None:
+    gpa = Variable.nominal("GPA", ["low", "medium", "high"])
+    with pytest.raises(quia.InstanceError) as fault:
+        gpa.encode("midium")
+    assert str(fault.value) == "GPA is 'midium'; its states are low, medium, high (did you mean 'medium'?)"
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: Variable.nominal("x", []), "no states"),
+        (lambda: Variable.nominal("x", ["a", "a"]), "'a' twice"),
+        (lambda: Variable.nominal("x", "abc"), "list of texts"),
+        (lambda: Variable.nominal("x", ["a", 1]), "states are texts"),
+        (lambda: Variable.nominal("", ["a"]), "name"),
+        (lambda: Variable.numeric("x", [math.nan]), "is cut at nan"),
+        (lambda: Variable.numeric("x", [(1, "beside")]), "is cut at"),
+        (lambda: Variable.numeric("x", ["one"]), "is cut at 'one'"),
+    ],
+)
+def test_variables_that_are_none(make: Any, match: str) -> None:
+    with pytest.raises(quia.GraphError, match=match):
+        make()
