@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from quia.errors import FormatError, Unsupported, shown
-from quia.tables import Table, is_missing
+from quia.tables import Table, Task, is_missing
 
 if TYPE_CHECKING:
     from quia.graph import DecisionGraph
@@ -93,25 +93,6 @@ def learn(
 
         classifier = by_j48(task, min_rows=min_rows, jar=weka_jar)
     return Learned(classifier, _report(learner, task, classifier, tested, len(table.rows) - len(labelled)))
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """The rows to learn from, and which column to learn."""
-
-    table: Table
-    goal: int
-    rows: tuple[tuple[str, ...], ...]
-
-    @property
-    def inputs(self) -> list[int]:
-        """The columns to learn from."""
-        return [index for index in range(len(self.table.names)) if index != self.goal]
-
-    @property
-    def classes(self) -> list[str]:
-        """The values of the target."""
-        return sorted({row[self.goal] for row in self.rows})
 
 
 def _by_sklearn(task: Task, *, max_depth: int | None, min_rows: int, seed: int) -> DecisionGraph:

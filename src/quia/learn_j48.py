@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quia.errors import QuiaError, Unsupported, shown
-from quia.tables import is_missing
+from quia.tables import Task, is_missing
 
 if TYPE_CHECKING:
     from quia.graph import DecisionGraph
-    from quia.learn import Task
 
 _TIME_LIMIT = 3600  # seconds
 

@@ -49,6 +49,20 @@ class Table:
         return [dict(zip(self.names, row, strict=True)) for row in self.rows]
 
 
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The rows to learn from, and which column to learn."""
+
+    table: Table
+    goal: int
+    rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def inputs(self) -> list[int]:
+        """The columns to learn from."""
+        return [index for index in range(len(self.table.names)) if index != self.goal]
+
+
 def read_csv(file: str | os.PathLike[str]) -> Table:
     """The table in a CSV file, whose first row names the columns; the separator is what the first row has most of."""
     name = os.fspath(file)

@@ -18,8 +18,6 @@ Predict = Callable[[Sequence[Row]], Sequence[str | None]]
 """Rows in, the model's own class of each out; None for a row that the model refuses."""
 
 MOST_SHOWN = 10
-ROUNDS = 3
-"""How often every node is probed, each time with other values of the variables that it does not test."""
 _LARGEST = 3e38  # beyond, a number is infinite in 32 bits, which models refuse
 _ENCODED_AT_MOST = 400_000
 
@@ -127,11 +125,10 @@ def probes(classifier: DecisionGraph, *, limit: int, seed: int = 0) -> list[dict
     rows: list[dict[str, Any]] = []
     if not inner:
         return [_row(classifier, {}, chance)]
-    for _ in range(ROUNDS):
+    # Every node once, then again with other values of the variables that it does not test.
+    while len(rows) < limit:
         chance.shuffle(inner)
-        for node in inner:
-            if len(rows) >= limit:
-                break
+        for node in inner[: limit - len(rows)]:
             variable = classifier.variables[classifier.nodes[node][0]]
             base = _row(classifier, _possible(classifier, node, above), chance)
             values = _around(variable, [states for states, _ in classifier.nodes[node][2]], chance)

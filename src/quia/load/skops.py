@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 OPTIONS = (*sklearn.OPTIONS, "trusted")
 
+CHECKED_HERE = ("sklearn.tree._tree.Tree",)
+"""Types that skops does not trust, for their arrays could point anywhere; we check these before we follow them."""
+
 
 def read(data: bytes, file: str | None = None, **options: Any) -> DecisionGraph:
     """The decision graph of a model saved by skops.
@@ -36,13 +39,13 @@ def read_with_predictor(data: bytes, file: str | None = None, *, trusted: Iterab
     if isinstance(trusted, (str, bytes)) or not all(isinstance(name, str) for name in trusted):
         raise Unsupported(f"trusted is {shown(trusted)}", cure="give a list of the full names of types")
     _check_archive(data, file)
-    allowed = list(trusted)
+    allowed = [*CHECKED_HERE, *trusted]
     try:
         unknown = sorted(set(skops.io.get_untrusted_types(data=data)) - set(allowed))
         if unknown:
             raise Unsupported(
                 f"the file holds types that are not known to be safe: {listed(unknown)}",
-                cure=f"if you trust whoever made it, load it with trusted={unknown[:12]!r}",
+                cure=f"if you trust whoever made it, load it with trusted={unknown!r}",
             )
         estimator = skops.io.loads(data, trusted=allowed)
         return sklearn.convert_with_predictor(estimator, **options)

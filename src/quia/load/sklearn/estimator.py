@@ -163,12 +163,12 @@ def _graph(tree: Tree, columns: Sequence[Column], sources: Sequence[Source], rul
     leaves = np.flatnonzero(tree.left == LEAF)
     decided = dict(zip(leaves.tolist(), rule.decide(values[leaves]), strict=True))
     classes = rule.classes if rule.classes is not None else tuple(sorted(set(decided.values())))
-    # scikit-learn numbers parents before children, so the other way round is our order.
-    last = len(tree.left) - 1
+    order = _children_first(tree)
+    place = {node: at for at, node in enumerate(order)}
     tests, labels = [], []
     edges: list[Edges] = []
     left_of: dict[tuple[int, float, bool], Any] = {}
-    for node in range(last, -1, -1):
+    for node in order:
         left, right = int(tree.left[node]), int(tree.right[node])
         if left == LEAF:
             tests.append(-1)
@@ -183,9 +183,20 @@ def _graph(tree: Tree, columns: Sequence[Column], sources: Sequence[Source], rul
         to_left, to_right = left_of[key]
         tests.append(variable)
         labels.append(-1)
-        edges.append(((to_left, last - left), (to_right, last - right)))
-    names = [f"n{node}" for node in range(last, -1, -1)]
+        edges.append(((to_left, place[left]), (to_right, place[right])))
+    names = [f"n{node}" for node in order]
     return DecisionGraph.build([s.variable for s in sources], classes, tests, labels, edges, names=names)
+
+
+def _children_first(tree: Tree) -> list[int]:
+    """The nodes in the order in which our JSON format reads them back: left, right, then the node itself."""
+    order, work = [], [0]
+    while work:
+        node = work.pop()
+        order.append(node)
+        if tree.left[node] != LEAF:
+            work += [int(tree.left[node]), int(tree.right[node])]
+    return order[::-1]
 
 
 def _sides(source: Source, column: Column, threshold: float, missing_left: bool) -> tuple[Any, Any]:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from quia.errors import Unsupported, listed
-from quia.load.sklearn.steps import Column
+from quia.load.sklearn.steps import Column, NoMissing
 
 TREES = ("DecisionTreeClassifier", "ExtraTreeClassifier", "DecisionTreeRegressor", "ExtraTreeRegressor")
 
@@ -120,12 +122,26 @@ def identity(way: Way, transformer: Any, frame: Frame) -> Frame:
             f"{way.step} applies the function {name}, which cannot be inverted exactly",
             cure="apply it before the pipeline and name the new column, or leave it out: a tree needs no scaling",
         )
-    return frame
+    return Frame([column.then(NoMissing()) for column in frame.columns]) if transformer.validate else frame
 
 
 def selected(way: Way, selector: Any, frame: Frame) -> Frame:
     """Feature selection: some of the columns, unchanged."""
-    return Frame([frame.columns[index] for index in selector.get_support(indices=True)], frame.sparse)
+    columns = frame.columns
+    if not _takes_missing(selector):
+        columns = [column.then(NoMissing()) for column in columns]
+        way.made.extend(columns)
+    return Frame([columns[index] for index in selector.get_support(indices=True)], frame.sparse)
+
+
+def _takes_missing(selector: Any) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            selector.transform(np.full((1, selector.n_features_in_), np.nan))
+        except ValueError:
+            return False
+    return True
 
 
 def passes(step: Any) -> bool:

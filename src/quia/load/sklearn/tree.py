@@ -35,6 +35,8 @@ def tree_of(estimator: Any) -> Tree:
             f"the tree decides on {estimator.n_outputs_} outputs at once", cure="fit one tree for each output"
         )
     fitted = estimator.tree_
+    if f"{type(fitted).__module__}.{type(fitted).__qualname__}" != "sklearn.tree._tree.Tree":
+        raise FormatError(f"the tree is a {type(fitted).__qualname__}; the model is damaged")
     if not 0 < fitted.node_count <= fitted.capacity:  # or the arrays below would reach beyond its memory
         raise FormatError(f"the tree says it has {fitted.node_count} nodes; the model is damaged")
     left, right = (np.asarray(a, np.int64) for a in (fitted.children_left, fitted.children_right))
