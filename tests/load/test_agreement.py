@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import skops.io
 from sklearn.tree import DecisionTreeClassifier
 
 import quia
-from quia.errors import InstanceError
-from quia.load.agreement import Model, compare, compare_predicted, probes
+from quia.errors import InstanceError, Unsupported
+from quia.load.agreement import Model, check, compare, compare_predicted, probes
+from quia.load.json import write
 from quia.load.sklearn import convert_with_predictor
 
 GRAPH = quia.DecisionGraph.from_dict(
@@ -120,3 +122,22 @@ def test_rows_of_data_with_dummies() -> None:
     assert compare(model, texts).agreed == 100
     with pytest.raises(InstanceError, match="no dummies"):
         compare(model, [{**texts[0], "colour_red": "1", "colour_blue": "1"}])
+
+
+def test_checking_a_model(tmp_path: Any) -> None:
+    """A model that can be asked is asked; one that cannot is compared with a column of the rows."""
+    x = np.random.default_rng(0).normal(size=(50, 2))
+    tree = DecisionTreeClassifier(random_state=0).fit(x, x[:, 0] > 0)
+    rows = [{"x0": str(a), "x1": str(b)} for a, b in x]
+    assert check(tree, rows, limit=100).agreed == 150
+    file = tmp_path / "tree.skops"
+    skops.io.dump(tree, file)
+    assert check(file, rows, limit=0).agreed == 50
+    as_json = tmp_path / "tree.json"
+    write(quia.load(tree), as_json)
+    with pytest.raises(Unsupported, match="column of the rows"):
+        check(as_json, rows)
+    known = [{**row, "class": str(their)} for row, their in zip(rows, tree.predict(x), strict=True)]
+    assert check(as_json, known, predicted="class").holds
+    known[3]["class"] = "neither"
+    assert check(as_json, known, predicted="class").differing == 1

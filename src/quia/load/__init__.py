@@ -12,6 +12,7 @@ from quia.load.files import read_bytes
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
+    from quia.load.agreement import Model
 
 
 class Format(NamedTuple):
@@ -65,20 +66,33 @@ def load(source: Any, /, *, format: str | None = None, **options: Any) -> Classi
     `source` is a path (`.gz` is read as it is) or a model; `format` overrides what a file's content looks like;
     `options` belong to the format, and one it does not have is an error.
     """
-    classifier: Classifier
+    classifier: Classifier = _loaded(source, format, options, "")
+    return classifier
+
+
+def load_with_predictor(source: Any, /, *, format: str | None = None, **options: Any) -> Model:
+    """The classifier beside the model's own decisions, where the file or object holds something that can be asked."""
+    model: Model = _loaded(source, format, options, "_with_predictor")
+    return model
+
+
+def _loaded(source: Any, format: str | None, options: dict[str, Any], way: str) -> Any:
+    given: tuple[Any, ...]
     if isinstance(source, (str, os.PathLike)):
         file = os.fspath(source)
         data = read_bytes(file)
         name = _known(format) if format is not None else _sniffed(data, file)
-        module = import_module(FORMATS[name].module)
-        _check_options(name, options, module.OPTIONS)
-        classifier = module.read(data, file, **options)
+        module, verb, given = import_module(FORMATS[name].module), "read", (data, file)
     else:
-        package = _package(source)
-        module = import_module(OBJECTS[package])
-        _check_options(package, options, module.OPTIONS)
-        classifier = module.convert(source, **options)
-    return classifier
+        name = _package(source)
+        module, verb, given = import_module(OBJECTS[name]), "convert", (source,)
+    if not hasattr(module, verb + way):
+        raise Unsupported(
+            f"{name} holds no model that could be asked for its own decisions",
+            cure="compare with a column of the rows that holds them",
+        )
+    _check_options(name, options, module.OPTIONS)
+    return getattr(module, verb + way)(*given, **options)
 
 
 def _package(source: Any) -> str:

@@ -6,18 +6,25 @@ import math
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quia.errors import InstanceError
 from quia.graph import DecisionGraph
+from quia.load import load, load_with_predictor
 from quia.ranges import Ranges, intersection, members, size
 from quia.variables import Variable, nearest_single
+
+if TYPE_CHECKING:
+    from quia.classifier import Classifier
 
 Row = Mapping[str, Any]
 Predict = Callable[[Sequence[Row]], Sequence[str | None]]
 """Rows in, the model's own class of each out; None for a row that the model refuses."""
 
 MOST_SHOWN = 10
+PROBES = 2000
+"""How many made-up rows a model is compared on."""
+
 _LARGEST = 3e38  # beyond, a number is infinite in 32 bits, which models refuse
 _ENCODED_AT_MOST = 400_000
 
@@ -99,7 +106,27 @@ def compare(model: Model, rows: Iterable[Row], *, most_shown: int = MOST_SHOWN) 
     return Agreement(len(given), agreed, refused, len(differing), tuple(differing[:most_shown]))
 
 
-def compare_predicted(classifier: DecisionGraph, rows: Iterable[Row], column: str) -> Agreement:
+def check(
+    source: Any,
+    rows: Iterable[Row] = (),
+    *,
+    predicted: str | None = None,
+    limit: int = PROBES,
+    format: str | None = None,
+    **options: Any,
+) -> Agreement:
+    """Load a model, and compare it with its own decisions on rows, and at and around its thresholds.
+
+    The model is asked itself if it can be (a live estimator, a skops file, a trusted pickle); else `predicted` names
+    the column of the rows that holds its decisions.
+    """
+    if predicted is not None:
+        return compare_predicted(load(source, format=format, **options), rows, predicted)
+    model = load_with_predictor(source, format=format, **{"check": False, **options})
+    return compare(model, [*rows, *probes(model.classifier, limit=limit)])
+
+
+def compare_predicted(classifier: Classifier, rows: Iterable[Row], column: str) -> Agreement:
     """Our class of every row against the model's own, which a column of the rows holds."""
     given = list(rows)
     for row in given:
@@ -136,7 +163,7 @@ def probes(classifier: DecisionGraph, *, limit: int, seed: int = 0) -> list[dict
     return rows[:limit]
 
 
-def _classified(classifier: DecisionGraph, instance: Row) -> str | None:
+def _classified(classifier: Classifier, instance: Row) -> str | None:
     try:
         return classifier.classify(instance)
     except InstanceError:

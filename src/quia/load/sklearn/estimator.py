@@ -21,9 +21,6 @@ from quia.load.sklearn.steps import Column
 from quia.load.sklearn.tree import LEAF, Tree, probabilities, takes_missing, tree_of
 from quia.ranges import difference
 
-CHECKED_ROWS = 2000
-"""How many made-up rows a loaded estimator is compared with its own `predict` on."""
-
 
 def model_of(
     estimator: Any,
@@ -205,7 +202,7 @@ def _sides(source: Source, column: Column, threshold: float, missing_left: bool)
 
 
 def _compare(made: agreement.Model) -> None:
-    report = agreement.compare(made, agreement.probes(made.classifier, limit=CHECKED_ROWS))
+    report = agreement.compare(made, agreement.probes(made.classifier, limit=agreement.PROBES))
     if report.disagreements:
         raise QuiaError(
             f"what was loaded does not decide as the model does: {report.disagreements[0]};"
