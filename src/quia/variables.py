@@ -48,10 +48,10 @@ class Variable:
     """A feature with its states: `Variable.nominal` or `Variable.numeric` make one.
 
     A nominal variable has `labels`, of which one, `other`, may stand for every value that is not listed, and one,
-    `no_value`, for a value that is missing; the values of a `numbered` one may also be given as the numbers of their
-    states, 0 or False for the first, as models do that only number them. A numeric variable has sorted `cuts`, n of
-    which make n + 1 states, and one state more, the last, if the model says where a missing value (NaN) goes.
-    `single` numbers are rounded to 32 bits before they are compared, as some models do.
+    `no_value`, for a value that is missing. A numeric variable has sorted `cuts`, n of which make n + 1 states, and
+    one state more, the last, if the model says where a missing value (NaN) goes. `single` numbers are rounded to 32
+    bits before they are compared, as some models do. The values of a `numbered` nominal variable may also be given as
+    the numbers of their states, 0 or False for the first, as models do that only number them.
 
     >>> width = Variable.numeric("W", [0.6, (1.5, "before")])
     >>> [width.text(state) for state in range(width.size)]
