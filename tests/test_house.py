@@ -30,6 +30,7 @@ ORDER = [
     "load",
     "explanation",
     "show",
+    "web",
     "command",
     "cli",
 ]

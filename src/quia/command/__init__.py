@@ -16,4 +16,4 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 def write(text: str) -> None:
     """Print to stdout."""
-    print(text)  # noqa: T201
+    print(text, flush=True)  # noqa: T201
