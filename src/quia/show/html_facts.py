@@ -12,12 +12,14 @@ from quia.variables import Variable
 
 MOST_CELLS = 48
 MOST_ROWS = 60
+MOST_LISTED = 1_000
 
 
 def table(explanation: Any, answer: Mapping[str, Any], facts: Facts) -> Markup:
     """All the features: those in some reason first, the others folded."""
     mentioned = set(explanation.complete_reason.mentioned)
     tested = set(explanation.classifier.tested)
+    frozen = set(explanation.frozen_variables)
     groups: list[list[int]] = [[], [], []]
     for index in range(len(facts.variables)):
         groups[0 if index in mentioned else 1 if index in tested else 2].append(index)
@@ -35,7 +37,11 @@ def table(explanation: Any, answer: Mapping[str, Any], facts: Facts) -> Markup:
     ):
         if not members:
             continue
-        rows = [_row(explanation, answer, facts, index, pictured=place == 0) for index in members]
+        listed = members[:MOST_LISTED]
+        rows = [_row(explanation, answer, facts, index, index in frozen, pictured=place == 0) for index in listed]
+        if len(members) > len(listed):
+            more = element("td", f"… {plural(len(members) - len(listed), 'feature')} more", colspan=4, class_="more")
+            rows.append(element("tr", more))
         heading = f"{title} ({len(members):,})"
         shown = _rows(heading, rows, folded=place > 0 or len(rows) > MOST_ROWS)
         parts.append(shown)
@@ -58,14 +64,15 @@ def _rows(title: str, rows: list[Markup], *, folded: bool) -> Markup:
     return element("details", element("summary", title), made) if folded else made
 
 
-def _row(explanation: Any, answer: Mapping[str, Any], facts: Facts, index: int, *, pictured: bool) -> Markup:
+def _row(
+    explanation: Any, answer: Mapping[str, Any], facts: Facts, index: int, frozen: bool, *, pictured: bool
+) -> Markup:
     variable = facts.variables[index]
     given = answer["instance"]
     value = given.get(variable.name)
     state = explanation.states[index]
     said = "not given" if variable.name not in given else "missing" if value is None else short(str(value), 60)
     counts = signs(variable.text(state), numeric=variable.is_numeric) if state >= 0 else "—"
-    frozen = variable.name in explanation.frozen
     return element(
         "tr",
         element("th", short(variable.name), element("span", " given", class_="tag") if frozen else None, scope="row"),

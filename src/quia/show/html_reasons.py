@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from quia.errors import listed
 from quia.show.markup import Markup, element, join, short
 from quia.show.words import Facts, number, percent, plural
 
@@ -199,9 +200,7 @@ def claims(explanation: Any) -> Markup:
         "It does not speak for people: whoever decides with the model may decide otherwise.",
     ]
     if explanation.frozen:
-        items.append(
-            f"Taken as given, and so in no reason: {', '.join(short(name, 60) for name in explanation.frozen)}."
-        )
+        items.append(f"Taken as given, and so in no reason: {listed(short(name, 60) for name in explanation.frozen)}.")
     return section(
         "claims", "What this page says, and what it does not", element("ul", [element("li", i) for i in items])
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -25,6 +25,8 @@ from quia.web.rows import Rows
 LARGEST_QUESTION = 2**20
 MOST_ROWS = 100
 UPLOAD_SECONDS = 30.0
+CLIENT_LEFT = 499
+"""A status that nobody sees."""
 
 _ASSETS = {
     "app.css": ("quia.web", "text/css"),
@@ -143,19 +145,26 @@ def _request(do: str, model: Model, asked: dict[str, Any] | None = None) -> dict
 async def _body(request: Request, largest: int) -> bytes:
     """The request's body, refused as soon as it is known to be too large."""
     too_large = Fault(413, f"the request holds more than {largest:,} bytes; send less")
-    length = request.headers.get("content-length", "0")
-    if not length.isdecimal() or int(length) > largest:
+    length = request.headers.get("content-length")
+    # A client that is still sending may not listen; what is not much too large is read to its end, and thrown away.
+    patience = largest if length is None else 4 * largest
+    if length is not None and (not length.isdecimal() or int(length) > patience):
         raise too_large
     parts, size = [], 0
     try:
         async with asyncio.timeout(UPLOAD_SECONDS):
             async for part in request.stream():
                 size += len(part)
-                if size > largest:
+                if size > patience:
                     raise too_large
-                parts.append(part)
+                if size <= largest:
+                    parts.append(part)
     except TimeoutError:
         raise Fault(408, f"the request took longer than {UPLOAD_SECONDS:g} seconds to arrive") from None
+    except ClientDisconnect:
+        raise Fault(CLIENT_LEFT, "the client left") from None
+    if size > largest:
+        raise too_large
     return b"".join(parts)
 
 
@@ -170,7 +179,7 @@ async def _while_here(request: Request, work: Awaitable[bytes]) -> bytes:
     try:
         await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
-            raise Fault(499, "the client left")
+            raise Fault(CLIENT_LEFT, "the client left")
         return await working
     finally:
         working.cancel()

@@ -5,12 +5,16 @@ A client names a model by an id that was told to it, never by a path, so that no
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import tempfile
+import zlib
 from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, Self
+
+from quia.load import FORMATS
 
 MOST_DROPPED = 16
 MOST_LISTED = 500
@@ -57,7 +61,7 @@ class Models:
         files = sorted(file for file in self.source.iterdir() if not file.name.startswith("."))
         for file in files[:MOST_LISTED]:
             # A link in the folder may lead out of it; what it leads to was not given.
-            if file.is_file() and file.resolve().parent == root:
+            if file.is_file() and file.resolve().parent == root and (self.format or _looks_like_a_model(file)):
                 yield self._model(file)
 
     def _model(self, file: Path) -> Model:
@@ -83,6 +87,18 @@ class Models:
         model = self._dropped.pop(identity, None)
         if model is not None:
             Path(model.path).unlink(missing_ok=True)
+
+
+def _looks_like_a_model(file: Path) -> bool:
+    try:
+        with file.open("rb") as raw:
+            packed = raw.read(2) == b"\x1f\x8b"
+            raw.seek(0)
+            with gzip.open(raw) if packed else raw as stream:
+                head = stream.read(4096)
+    except (OSError, EOFError, zlib.error):
+        return False
+    return any(known.looks_like(head) for known in FORMATS.values())
 
 
 def _identity(data: bytes) -> str:

@@ -120,11 +120,7 @@ _TEXT = {"type": "string"}
 _TEXTS = {"type": "array", "items": _TEXT}
 _STATES = {"type": "object", "additionalProperties": _TEXT}
 _OPTIONAL_TEXT = {"type": ["string", "null"]}
-_INSTANCE = {
-    "type": "object",
-    "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
-    "description": "feature → value",
-}
+_INSTANCE = {"$ref": "#/components/schemas/Instance"}
 _REASONS = _object(
     {
         "complete": {"type": "boolean"},
@@ -134,6 +130,11 @@ _REASONS = _object(
 )
 
 _SCHEMAS: dict[str, Any] = {
+    "Instance": {
+        "type": "object",
+        "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
+        "description": "feature → value",
+    },
     "Fault": _object({"error": _TEXT}),
     "Models": _object(
         {

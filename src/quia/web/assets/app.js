@@ -33,8 +33,11 @@ const update = async ({ settled = true, remember = settled } = {}) => {
   const mine = running = new AbortController();
   $("explanation").classList.add("waiting");
   try {
-    const answer = await (await post(`/api/models/${model.id}/explain`, asked(question), mine.signal)).json();
-    const comparison = kept && await (await post(`/api/models/${model.id}/compare`, { one: kept, other: question.instance }, mine.signal)).json();
+    const base = `/api/models/${model.id}`;
+    const [answer, comparison] = await Promise.all([
+      post(`${base}/explain`, asked(question), mine.signal).then((response) => response.json()),
+      kept && post(`${base}/compare`, { one: kept, other: question.instance }, mine.signal).then((response) => response.json()),
+    ]);
     if (mine.signal.aborted) return;
     say("");
     show(answer, comparison);

@@ -1,0 +1,1 @@
+"""The OpenAPI document says what the server does: requests made from it find nothing."""
