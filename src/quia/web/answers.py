@@ -60,11 +60,17 @@ def typical(variable: Variable) -> str | float:
 
 
 def explanation_of(classifier: Any, question: Mapping[str, Any]) -> Explanation:
-    """The explanation that a question asks for."""
+    """The explanation that a question asks for; 'why not' the class that is decided is a plain 'why'.
+
+    On the page an edit may lead to the class that was asked about, which is then no fault.
+    """
+    against = question.get("against")
+    if against is not None and against == classifier.classify(question["instance"]):
+        against = None
     return explain(
         classifier,
         question["instance"],
-        against=question.get("against"),
+        against=against,
         frozen=question.get("frozen") or (),
         costs=question.get("costs") or None,
     )

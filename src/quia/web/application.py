@@ -70,6 +70,9 @@ def application(models: Models, rows: Rows | None, pool: Pool, *, largest: int) 
             raise
         return Response(reply, 201, media_type="application/json")
 
+    async def listed_or_dropped(request: Request) -> Response:
+        return await (dropped if request.method == "POST" else listed)(request)
+
     async def described(request: Request) -> Response:
         model = await _model(request)
         return Response(
@@ -119,8 +122,7 @@ def application(models: Models, rows: Rows | None, pool: Pool, *, largest: int) 
             Route("/assets/{name}", asset),
             Route("/openapi.json", described_by),
             Route("/api/rows", picked),
-            Route("/api/models", listed, methods=["GET"]),
-            Route("/api/models", dropped, methods=["POST"]),
+            Route("/api/models", listed_or_dropped, methods=["GET", "POST"]),
             Route("/api/models/{model}", described, methods=["GET"]),
             Route("/api/models/{model}/explain", asked("explain", question.explanation), methods=["POST"]),
             Route("/api/models/{model}/report", asked("report", question.explanation), methods=["POST"]),

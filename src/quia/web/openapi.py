@@ -170,7 +170,7 @@ _SCHEMAS: dict[str, Any] = {
     "Question": _object(
         {"instance": _INSTANCE},
         {
-            "against": _OPTIONAL_TEXT,
+            "against": {**_OPTIONAL_TEXT, "description": "why not this class; if it is the one decided: why"},
             "frozen": _TEXTS,
             "costs": {
                 "type": "object",

@@ -30,6 +30,8 @@ def explanation(data: Mapping[str, Any]) -> dict[str, Any]:
     """A question about one instance."""
     _only(data, _KEYS)
     limit = data.get("limit", 10)
+    if isinstance(limit, float) and limit.is_integer():  # JSON does not tell 10.0 from 10
+        limit = int(limit)
     if type(limit) is not int or not 0 <= limit <= MOST_REASONS:
         raise Fault(422, f"limit is {shown(limit)}; it is a whole number from 0 to {MOST_REASONS}")
     against = data.get("against")

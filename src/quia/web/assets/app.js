@@ -40,15 +40,11 @@ const update = async ({ settled = true, remember = settled } = {}) => {
     ]);
     if (mine.signal.aborted) return;
     say("");
+    question.against = answer.explanation.against; // none, if the edit led to the class that was asked about
     show(answer, comparison);
     if (remember) push();
   } catch (fault) {
     if (mine.signal.aborted) return;
-    if (question.against !== null && answered && fault.message.includes("already")) {
-      question.against = null; // the edit led to the class that was asked about
-      await update({ settled, remember });
-      return;
-    }
     say(fault.message);
   } finally {
     if (running === mine) { running = null; $("explanation").classList.remove("waiting"); }
