@@ -3,8 +3,12 @@
 import asyncio
 import gzip
 import json
+import os
 import pickle
+import signal
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +19,7 @@ import httpx
 import pytest
 import uvicorn
 
+from quia.cli import main
 from quia.load import json as quia_json
 from quia.web.application import application
 from quia.web.guard import Guard, own_hosts
@@ -231,6 +236,30 @@ def test_fifty_clients_at_once_each_get_their_own_answers(serve: Serve, tmp_path
             await asyncio.gather(*(edits(client, f"/api/models/{model}/explain", n) for n in range(50)))
 
     run_apart(run)
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_stopping_is_quiet_and_leaves_nothing(stop: signal.Signals, examples: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "quia", "serve", "--port", "0", "--workers", "2"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as server:
+        assert server.stdout is not None
+        address = server.stdout.readline().split()[2].rstrip("/")
+        dropped = httpx.post(f"{address}/api/models", content=(examples / "luna.json").read_bytes(), timeout=60)
+        assert dropped.status_code == 201
+        assert len(list(tmp_path.glob("quia-*/*"))) == 1
+        server.send_signal(stop)
+        _, faults = server.communicate(timeout=30)
+    assert (server.returncode, faults) == (0, "")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("arguments", [["nowhere.json"], ["--data", "nowhere.csv"], ["--host", "256.0.0.1"]])
+def test_faults_at_the_start_are_one_sentence(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--port", "0", *arguments]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 @pytest.fixture

@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import csv
 import ipaddress
+import signal
 import webbrowser
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -66,7 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.open:
             webbrowser.open(address)
 
-    with listening, Models(source, format=arguments.format) as models:
+    # Whichever way it is stopped, dropped files are removed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with suppress(KeyboardInterrupt), listening, Models(source, format=arguments.format) as models:
         serve(
             models,
             rows,

@@ -39,17 +39,16 @@ def article(
     # An element's id must be its own among all that a notebook shows.
     key = json.dumps([answer["instance"], answer["against"], model], sort_keys=True)
     prefix = f"q{hashlib.sha256(key.encode()).hexdigest()[:8]}-"
-    counted = answer["sufficient"]["count"] is not None
+    count = answer["sufficient"]["count"]
+    importance = None if count is None else explanation.importance()
     return element(
         "article",
         verdict({**answer, "frozen": explanation.frozen}, facts, constant=constant),
         None if constant else reasons(answer, facts, "sufficient", costs=costs),
         None if constant else reasons(answer, facts, "necessary", costs=costs),
         changes(answer, facts, limit=limit, costs=costs),
-        None
-        if constant
-        else shares(explanation.importance() if counted else None, facts, answer["sufficient"]["count"]),
-        table(explanation, answer, facts),
+        None if constant else shares(importance, facts, count),
+        table(explanation, answer, facts, importance),
         way(explanation, facts, branches=branches, prefix=prefix),
         formula(explanation, facts),
         claims(explanation),

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from quia.show.markup import Markup, element, join, short
-from quia.show.words import Facts, signs
+from quia.show.words import Facts, plural, signs
+
+FEW_ROWS = 15
+MOST_ROWS = 1_000
 
 
 def comparison(found: Mapping[str, Any], variables: Iterable[Any]) -> Markup:
@@ -40,13 +43,13 @@ def comparison(found: Mapping[str, Any], variables: Iterable[Any]) -> Markup:
             for row in found["differences"]
         ]
         head = [("Where they differ", None), ("The one kept", one), ("This one", other)]
-        parts.append(
-            element(
-                "table",
-                element("thead", element("tr", [_column(name, decided) for name, decided in head])),
-                element("tbody", rows),
-            )
+        table = element(
+            "table",
+            element("thead", element("tr", [_column(name, decided) for name, decided in head])),
+            element("tbody", rows[:MOST_ROWS]),
         )
+        summary = element("summary", f"They differ in {plural(len(rows), 'feature')}")
+        parts.append(table if len(rows) <= FEW_ROWS else element("details", summary, table))
     else:
         parts.append(element("p", "They are the same to the model: no feature is in another state."))
     return element("section", parts, class_="quia compared")

@@ -15,9 +15,12 @@ MOST_ROWS = 60
 MOST_LISTED = 1_000
 
 
-def table(explanation: Any, answer: Mapping[str, Any], facts: Facts) -> Markup:
+def table(explanation: Any, answer: Mapping[str, Any], facts: Facts, importance: Mapping[str, Any] | None) -> Markup:
     """All the features: those in some reason first, the others folded."""
-    mentioned = set(explanation.complete_reason.mentioned)
+    # Without the shares it is only known that what the complete reason does not mention is in no reason.
+    mentioned = (
+        set(explanation.complete_reason.mentioned) if importance is None else {facts.index[name] for name in importance}
+    )
     tested = set(explanation.classifier.tested)
     frozen = set(explanation.frozen_variables)
     groups: list[list[int]] = [[], [], []]
@@ -27,7 +30,7 @@ def table(explanation: Any, answer: Mapping[str, Any], facts: Facts) -> Markup:
     for place, (title, members) in enumerate(
         zip(
             (
-                "Features that matter here",
+                "Features that matter here" if importance is not None else "Features that may matter here",
                 "Tested by the model, but no part of any reason here",
                 "Never tested by the model",
             ),

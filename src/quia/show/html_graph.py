@@ -45,6 +45,7 @@ def _drawing(explanation: Any, drawn: Picture, facts: Facts, prefix: str) -> Mar
     spots = {box: _spot(*xy) for box, xy in placed.places.items()}
     wide = max(x for x, _ in spots.values()) + _WIDE / 2 + 8
     high = max(y for _, y in spots.values()) + _HIGH / 2 + 8
+    root = min((y, x) for x, y in spots.values())[1]
     ordered = sorted(drawn.arrows, key=lambda arrow: arrow.lit)
     parts = [_line(arrow, [_spot(*p) for p in placed.routes[arrow.start, arrow.end]]) for arrow in ordered]
     parts += [_box(explanation, box, spots[n], facts, prefix) for n, box in enumerate(drawn.boxes)]
@@ -62,7 +63,13 @@ def _drawing(explanation: Any, drawn: Picture, facts: Facts, prefix: str) -> Mar
         aria_label=f"Drawing of the decision graph; the way taken passes {steps}. The list below says the same.",
     )
     return element(
-        "div", svg, class_="drawing", tabindex=0, role="region", aria_label="Drawing of the decision graph, scrollable"
+        "div",
+        svg,
+        class_="drawing",
+        data_root=f"{root:.0f}",
+        tabindex=0,
+        role="region",
+        aria_label="Drawing of the decision graph, scrollable",
     )
 
 

@@ -11,7 +11,7 @@ from quia.show.html import article, page
 from quia.show.html_compare import comparison
 from quia.variables import Variable
 
-TIMEOUT = 2.0
+TIMEOUT = 1.0
 """How many seconds to look for the reasons of one kind."""
 BRANCHES = 60
 """How many nodes off the path the page unfolds to; the report shows more."""

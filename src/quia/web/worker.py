@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from collections import OrderedDict
 from typing import Any, BinaryIO
@@ -25,6 +26,7 @@ _FORBIDDEN = frozenset(
 
 def main() -> None:
     """Answer until stdin ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, whose end closes stdin
     memory, largest = int(sys.argv[1]), int(sys.argv[2])
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not be taken for an answer

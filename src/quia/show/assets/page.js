@@ -38,6 +38,9 @@
     }
   });
 
+  // A drawing that is wider than the page is seen from its root on.
+  for (const drawing of document.querySelectorAll(".quia .drawing")) drawing.scrollLeft = drawing.dataset.root - drawing.clientWidth / 2;
+
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") for (const article of document.querySelectorAll(".quia")) clear(article);
   });

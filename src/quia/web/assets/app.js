@@ -95,7 +95,7 @@ const replaceFolded = (place, content) => {
   }
   if (pressed !== undefined) place.querySelector(`.card[data-fs="${pressed}"] .light`)?.click();
   const drawing = place.querySelector(".drawing");
-  if (drawing) drawing.scrollLeft = scrolled ?? 0;
+  if (drawing) drawing.scrollLeft = scrolled ?? drawing.dataset.root - drawing.clientWidth / 2;
 };
 
 const showAgainst = (explanation) => {
