@@ -5,7 +5,7 @@ from typing import Any
 
 from quia import DecisionGraph, Variable
 
-HOSTILE = "<script>document.title='owned'</script>"
+HOSTILE = "<script>window.owned=true</script>"
 HOSTILE_STATE = '"><img src=x onerror="document.title=\'owned\'">'
 
 
@@ -17,7 +17,7 @@ def hostile() -> dict[str, Any]:
             HOSTILE: {"kind": "nominal", "states": [HOSTILE_STATE, "</title></style></script>"]},
             "\u202egnp.exe & 'quoted' \ud800": {"kind": "numeric"},
         },
-        "classes": ["<b>no</b>", "</script><script>document.title='owned'</script>"],
+        "classes": ["<b>no</b>", "</script><script>window.owned=true</script>"],
         "root": "a",
         "nodes": {
             "a": {
@@ -29,7 +29,7 @@ def hostile() -> dict[str, Any]:
                 "edges": [{"if": "<= 1", "to": "n"}, {"if": "> 1", "to": "y"}],
             },
             "n": {"class": "<b>no</b>"},
-            "y": {"class": "</script><script>document.title='owned'</script>"},
+            "y": {"class": "</script><script>window.owned=true</script>"},
         },
     }
 

@@ -17,7 +17,7 @@ from playwright.sync_api import Page
 
 import quia
 from quia.cli import main
-from quia.show import layout
+from quia.show import html_graph, layout
 from quia.show.html import fragment, page
 from quia.show.markup import element
 from web.made_models import HOSTILE, hostile, random_instance, random_tree
@@ -99,13 +99,13 @@ def test_elements_escape_what_they_are_given() -> None:
 
 def test_hostile_names_are_text(watched: Callable[..., Page], tmp_path: Path) -> None:
     graph = quia.DecisionGraph.from_dict(hostile())
-    name = "</title><script>document.title='owned'</script>"
+    name = "</title><script>window.owned=true</script>"
     values = {graph.variables[0].name: graph.variables[0].labels[0], graph.variables[1].name: 0}  # type: ignore[index]
     file = tmp_path / "page.html"
     file.write_text(page(quia.explain(graph, values), model=name))
     shown = watched()
     shown.goto(file.as_uri())
-    assert "owned" not in shown.title().replace("document.title='owned'", "")
+    assert shown.evaluate("window.owned") is None
     assert shown.locator(".sufficient .fact b").first.inner_text() == HOSTILE
     assert shown.locator("article script, article img").count() == 0
 
@@ -152,6 +152,14 @@ def test_the_drawing_is_left_out_without_its_library(examples: Path, monkeypatch
     assert source.count('class="step"') == 3
 
 
+def test_a_classifier_that_is_no_graph_gets_no_drawing(examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    explanation = quia.explain(quia.load(str(examples / "admissions.json")), ROBIN)
+    monkeypatch.setattr(html_graph, "DecisionGraph", type("Another", (), {}))
+    source = page(explanation)
+    assert 'class="part way"' not in source
+    assert shown_reasons(source, "sufficient") == [r.to_dict() for r in explanation.sufficient_reasons()]
+
+
 def test_a_layout_has_every_node_once_and_edges_go_down() -> None:
     edges = [(5, 4), (5, 3), (4, 0), (4, 2), (4, 3), (3, 2), (3, 1), (2, 0), (2, 1), (5, 1)]
     found = layout.layered(edges)
@@ -187,6 +195,11 @@ def test_page_in_a_browser(watched: Callable[..., Page], examples: Path, tmp_pat
     for width, dark in ((1280, False), (400, True)):
         shown = watched(width=width, dark=dark)
         shown.goto(file.as_uri())
+        policy = shown.locator("meta[http-equiv]").get_attribute("content")
+        assert re.fullmatch(
+            r"default-src 'none'; style-src 'sha256-\S+'; script-src 'sha256-\S+'; base-uri 'none'; form-action 'none'",
+            policy or "",
+        )
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
         serious = [v for v in Axe().run(shown).response["violations"] if v["impact"] in ("serious", "critical")]
         assert serious == []
