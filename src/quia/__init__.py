@@ -16,7 +16,10 @@ from quia.variables import Variable
 from quia.verify import verify
 
 if TYPE_CHECKING:
+    from quia import formula
+    from quia.batch.arrow import explain_batch
     from quia.bias import bias_of_classifier
+    from quia.circuit import Circuit
     from quia.explanation import Explanation, explain
     from quia.graph import DecisionGraph
     from quia.nnf import NNF
@@ -27,6 +30,7 @@ __version__ = "0.1.0"
 
 # NumPy takes longer to import than all else, so the names that need it are fetched when they are first used.
 _LAZY = {
+    "Circuit": "quia.circuit",
     "DecisionGraph": "quia.graph",
     "Explanation": "quia.explanation",
     "NNF": "quia.nnf",
@@ -34,10 +38,12 @@ _LAZY = {
     "Reasons": "quia.reasons",
     "bias_of_classifier": "quia.bias",
     "explain": "quia.explanation",
+    "explain_batch": "quia.batch.arrow",
 }
 
 __all__ = [
     "NNF",
+    "Circuit",
     "DecisionGraph",
     "Explanation",
     "FormatError",
@@ -52,12 +58,16 @@ __all__ = [
     "Variable",
     "bias_of_classifier",
     "explain",
+    "explain_batch",
+    "formula",
     "load",
     "verify",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "formula":
+        return import_module("quia.formula")
     if name not in _LAZY:
         raise AttributeError(f"module 'quia' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_LAZY[name]), name)

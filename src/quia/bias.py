@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from quia.errors import TooLarge
+from quia.circuit import Circuit
+from quia.classifier import Classifier
+from quia.errors import TooLarge, Unsupported
 from quia.graph import DecisionGraph
 from quia.ranges import Ranges, intersection
 from quia.reason import Reason, State
@@ -73,12 +75,18 @@ class ClassifierBias:
         return self.biased
 
 
-def bias_of_classifier(graph: DecisionGraph, protected: Collection[str]) -> ClassifierBias:
+def bias_of_classifier(classifier: Classifier, protected: Collection[str]) -> ClassifierBias:
     """Whether any decision of the graph is biased against protected features.
 
     Walks the graph with two instances at once that must agree on every other feature. Complexity: pairs of
     nodes for trees; in the worst case exponential for graphs, so it gives up with TooLarge at a limit.
     """
+    if isinstance(classifier, Circuit):
+        raise Unsupported(
+            f"whether some decision of a {classifier.kind} is biased cannot be told",
+            cure="ask about one decision, with explain(…).bias(…), or give the classifier as a BDD",
+        )
+    graph = classifier
     names = tuple(protected)
     guarded = {i for i, v in enumerate(graph.variables) if v.name in names}
     if not guarded & set(graph.tested):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from quia.circuit import Circuit
+from quia.classifier import Classifier
 from quia.graph import DecisionGraph
 from quia.ranges import Ranges, covers, difference, members
 from quia.reason import State
@@ -32,7 +34,7 @@ class Counterfactual:
 
 
 def changes(
-    graph: DecisionGraph,
+    classifier: Classifier,
     states: Sequence[int],
     necessary: Iterable[Sequence[int]],
     *,
@@ -43,12 +45,21 @@ def changes(
     In the order of the reasons; within one, states nearest to the instance's come first.
     """
     for reason in necessary:
-        boxes = list(_boxes(graph, states, reason, sustains))
-        for changed, label in _assignments(graph, states, reason, boxes):
+        for changed, label in _violations(classifier, states, reason, sustains):
             yield Counterfactual(
-                tuple(State(graph.variables[v], s) for v, s in zip(reason, changed, strict=True)),
-                graph.classes[label],
+                tuple(State(classifier.variables[v], s) for v, s in zip(reason, changed, strict=True)),
+                classifier.classes[label],
             )
+
+
+def _violations(
+    classifier: Classifier, states: Sequence[int], reason: Sequence[int], sustains: Callable[[int], bool]
+) -> Iterable[tuple[tuple[int, ...], int]]:
+    """The new states of a necessary reason's variables that change the decision, and the class that it then is."""
+    if isinstance(classifier, Circuit):
+        # Its variables are Boolean, so there is one way to violate a reason, and it changes the decision (paper §5).
+        return [(tuple(1 - states[v] for v in reason), 0 if sustains(1) else 1)]
+    return _assignments(classifier, states, reason, list(_boxes(classifier, states, reason, sustains)))
 
 
 def _boxes(

@@ -7,19 +7,21 @@ import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
 from quia.bias import Bias
-from quia.complete import complete_reason
+from quia.classifier import Classifier
+from quia.complete import complete_reason, sustained
 from quia.costs import Costs, exact_costs
 from quia.counterfactual import Counterfactual, changes
 from quia.errors import InstanceError, did_you_mean, listed, shown
+from quia.families import Families, Kind
 from quia.graph import DecisionGraph
 from quia.nnf import NNF
 from quia.reason import State
-from quia.reasons import Kind, Reasons, find
+from quia.reasons import Reasons
 from quia.variables import Variable, tested_values
 
 SCHEMA = "quia/explanation/1"
@@ -33,7 +35,7 @@ class Shares(dict[str, Fraction]):
 
 
 def explain(
-    classifier: DecisionGraph,
+    classifier: Classifier,
     instance: Any,
     /,
     *,
@@ -75,7 +77,7 @@ def explain(
 class Explanation:
     """Why one decision was made: `explain` makes it; its reasons are worked out when they are asked for."""
 
-    classifier: DecisionGraph
+    classifier: Classifier
     instance: Mapping[str, Any]
     states: tuple[int, ...]
     decision: str
@@ -96,18 +98,23 @@ class Explanation:
     @cached_property
     def complete_reason(self) -> NNF:
         """The formula that says why (paper Def. 2); ⊤ if nothing could make the decision another one."""
-        return complete_reason(self.classifier, self.states, sustains=self._sustains, frozen=self.frozen_variables)
+        return complete_reason(self.classifier, self.states, against=self.against, frozen=self.frozen_variables)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no change of features that may change can change the decision: its complete reason is ⊤."""
+        return self._holds_whatever(set(range(len(self.variables))).difference(self.frozen_variables))
+
+    def _holds_whatever(self, changing: Collection[int]) -> bool:
+        """Whether the decision sticks whatever these variables are, all others kept, frozen or not."""
+        if isinstance(self.classifier, DecisionGraph):
+            return self.classifier.holds_without(self.states, changing, against=self.against)
+        return self._unfrozen_reason.holds(lambda variable, _: variable not in changing)
 
     @cached_property
     def _unfrozen_reason(self) -> NNF:
         """The complete reason with no feature held fixed."""
-        if not self.frozen_variables:
-            return self.complete_reason
-        return complete_reason(self.classifier, self.states, sustains=self._sustains)
-
-    def _sustains(self, label: int) -> bool:
-        name = self.classifier.classes[label]
-        return name == self.decision if self.against is None else name != self.against
+        return complete_reason(self.classifier, self.states, against=self.against)
 
     def necessary_reasons(
         self, *, shortest: bool = False, limit: int | None = None, timeout: float | None = None
@@ -126,14 +133,20 @@ class Explanation:
             raise InstanceError(f"limit is {shown(limit)}; it is a whole number from 0 on, or None for all")
         if timeout is not None and (not isinstance(timeout, (int, float)) or not timeout >= 0):
             raise InstanceError(f"timeout is {shown(timeout)}; it is a number of seconds, or None for no limit")
-        whole = None if self.costs is None else self.costs.whole
         return Reasons(
             kind,
             self.variables,
             self.states,
             limit,
-            lambda: find(self.complete_reason, kind, shortest=shortest, costs=whole, timeout=timeout),
+            lambda: self._families.answer(kind, shortest=shortest, timeout=timeout),
         )
+
+    @cached_property
+    def _families(self) -> Families:
+        if not isinstance(self.classifier, DecisionGraph):
+            return Families.of(self.complete_reason.find_necessary, self.costs)
+        find = partial(self.classifier.find_necessary, self.states, against=self.against, frozen=self.frozen_variables)
+        return Families.of(find, self.costs)
 
     def count_necessary(self) -> int:
         """How many necessary reasons there are, exactly."""
@@ -144,20 +157,14 @@ class Explanation:
         return self._count("sufficient")
 
     def _count(self, kind: Kind) -> int:
-        count = self._reasons(kind, False, None, None).count
-        assert count is not None
-        return count
+        return self._reasons(kind, False, None, None).exact_count()
 
     def importance(self) -> Shares:
         """For each feature the share of the sufficient reasons that it is in, exactly; the largest first."""
-        reasons = list(self.sufficient_reasons())
-        counts: dict[str, int] = {}
-        for reason in reasons:
-            for name in reason.features:
-                counts[name] = counts.get(name, 0) + 1
-        order = {v.name: i for i, v in enumerate(self.variables)}
-        ranked = sorted(counts, key=lambda name: (-counts[name], order[name]))
-        return Shares({name: Fraction(counts[name], len(reasons)) for name in ranked})
+        counts = self.sufficient_reasons().counts_by_feature()
+        ranked = sorted(counts, key=lambda name: -counts[name])
+        total = self.count_sufficient()
+        return Shares({name: Fraction(counts[name], total) for name in ranked})
 
     def counterfactuals(self, *, limit: int | None = None) -> tuple[Counterfactual, ...]:
         """The nearest changed instances: the fewest (with costs, the cheapest) changes that change the decision.
@@ -166,7 +173,8 @@ class Explanation:
         (against a class: becomes that class).
         """
         shortest = [self._members(reason) for reason in self.necessary_reasons(shortest=True)]
-        found = changes(self.classifier, self.states, shortest, sustains=self._sustains)
+        sustains = sustained(self.classifier, self.states, self.against)
+        found = changes(self.classifier, self.states, shortest, sustains=sustains)
         return tuple(islice(found, limit))
 
     def _members(self, reason: Iterable[State]) -> tuple[int, ...]:
@@ -182,7 +190,7 @@ class Explanation:
         Paper: Def. 4, Prop. 9. Frozen or not, features may differ.
         """
         states = self.classifier.encode(other_instance)
-        return self._unfrozen_reason.holds(lambda variable, _: states[variable] == self.states[variable])
+        return self._holds_whatever({v for v in self.classifier.tested if states[v] != self.states[v]})
 
     def holds_without(self, features: Collection[str]) -> bool:
         """Whether the decision would stick whatever these features were, all others kept.
@@ -192,7 +200,7 @@ class Explanation:
         if isinstance(features, str):
             features = (features,)
         dropped = {_feature(self._index, name, "a feature is") for name in features}
-        return self._unfrozen_reason.holds(lambda variable, _: variable not in dropped)
+        return self._holds_whatever(dropped)
 
     def bias(self, protected: Collection[str]) -> Bias:
         """Whether the decision can change by changing protected features alone."""
@@ -257,7 +265,7 @@ class Explanation:
         return f"<Explanation: {question}, decision {self.decision!r}>"
 
 
-def _target(classifier: DecisionGraph, decision: int, against: str | None) -> str | None:
+def _target(classifier: Classifier, decision: int, against: str | None) -> str | None:
     if against is None:
         return None
     if against not in classifier.classes:
@@ -279,7 +287,7 @@ def _feature(index: Mapping[str, int], name: Any, what: str) -> int:
     return index[name]
 
 
-def _values(classifier: DecisionGraph, instance: Any) -> dict[str, Any]:
+def _values(classifier: Classifier, instance: Any) -> dict[str, Any]:
     """The instance's values of the classifier's variables, by name; those not tested only where they are given."""
     variables = classifier.variables
     if isinstance(instance, Mapping) or hasattr(instance, "keys"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from quia import _kernel
 from quia.consistent import Edges, establish
 from quia.errors import listed
-from quia.variables import Variable, encode_instance
+from quia.variables import Variable, encode_instance, tested_values
 
+States = Sequence[int] | Mapping[int, int]
+"""The state of each variable."""
 Ints = npt.NDArray[np.integer[Any]]
 
 
@@ -126,6 +129,11 @@ class DecisionGraph:
         return tuple(int(v) for v in np.unique(self.tests[self.tests >= 0]))
 
     @cached_property
+    def given_classes(self) -> frozenset[int]:
+        """The indices of the classes that some leaf gives."""
+        return frozenset(np.unique(self.labels[self.labels >= 0]).tolist())
+
+    @cached_property
     def is_tree(self) -> bool:
         """Whether no node has two parents."""
         return len(np.unique(self.child)) == len(self.child)
@@ -138,6 +146,41 @@ class DecisionGraph:
         edges = [(tuple(pairs[range_start[e] : range_start[e + 1]]), child[e]) for e in range(len(child))]
         return tuple((tests[n], labels[n], tuple(edges[edge_start[n] : edge_start[n + 1]])) for n in range(len(tests)))
 
+    @cached_property
+    def kernel(self) -> _kernel.Graph:
+        """The graph in the compiled kernel."""
+        sizes = np.array([v.size for v in self.variables], np.int32)
+        tests, labels, edge_start, child, range_start, low, high = self.arrays
+        return _kernel.Graph(
+            tests.astype(np.int32),
+            labels.astype(np.int32),
+            edge_start.astype(np.int64),
+            child.astype(np.int32),
+            range_start.astype(np.int64),
+            low.astype(np.int32),
+            high.astype(np.int32),
+            sizes,
+            len(self.classes),
+        )
+
+    def find_necessary(
+        self, states: Sequence[int], *, against: str | None, frozen: Sequence[int], **limits: Any
+    ) -> _kernel.Family:
+        """The necessary reasons of the decision on an encoded instance, as sets of variables."""
+        return self.kernel.necessary(np.array(states, np.int32), **self.kernel_question(against, frozen), **limits)
+
+    def holds_without(self, states: Sequence[int], changing: Collection[int], *, against: str | None) -> bool:
+        """Whether the decision on an encoded instance sticks whatever these variables are, all others kept."""
+        kept = set(range(len(self.variables))).difference(changing)
+        length = self.kernel.shortest_length(np.array(states, np.int32), **self.kernel_question(against, kept))
+        return length is None
+
+    def kernel_question(self, against: str | None, frozen: Collection[int]) -> dict[str, Any]:
+        """What the kernel is to be asked, as its arguments."""
+        held = np.zeros(len(self.variables), np.uint8)
+        held[list(frozen)] = 1
+        return {"target": -1 if against is None else self.classes.index(against), "frozen": held}
+
     def encode(self, instance: Any) -> tuple[int, ...]:
         """The state of every tested variable in an instance; -1 for the others."""
         return encode_instance(self.variables, self.tested, instance)
@@ -147,14 +190,15 @@ class DecisionGraph:
 
         Complexity: linear in the length of its path.
         """
-        return self.classes[self.decide(self.encode(instance))]
+        values = dict(zip(self.tested, tested_values(self.variables, self.tested, instance), strict=True))
+        return self.classes[self.decide(_Encoding(self.variables, values))]
 
-    def decide(self, states: Sequence[int]) -> int:
+    def decide(self, states: States) -> int:
         """The index of the class of an encoded instance."""
         *_, leaf = self.path(states)
         return int(self.labels[leaf])
 
-    def path(self, states: Sequence[int]) -> Iterator[int]:
+    def path(self, states: States) -> Iterator[int]:
         """The nodes that an encoded instance passes, from the root to a leaf."""
         node = len(self) - 1
         while True:
@@ -174,6 +218,17 @@ class DecisionGraph:
     def name(self, node: int) -> str:
         """The name of a node."""
         return f"n{node}" if self.names is None else self.names[node]
+
+
+class _Encoding(dict[int, int]):
+    """States worked out when the path asks for them: a value that no node on it looks at may be missing."""
+
+    def __init__(self, variables: Sequence[Variable], values: Mapping[int, Any]) -> None:
+        super().__init__()
+        self.variables, self.values_of = variables, values
+
+    def __missing__(self, variable: int) -> int:
+        return self.variables[variable].encode(self.values_of[variable])
 
 
 def _flat_edges(edges: Sequence[Edges]) -> tuple[Ints, Ints, Ints, Ints, Ints]:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from quia import _kernel
 from quia.errors import FormatError, InstanceError, did_you_mean, listed, shown
 from quia.variables import Variable
 
@@ -62,6 +63,16 @@ class NNF:
     def edge_count(self) -> int:
         """How many edges there are."""
         return len(self.child)
+
+    def find_necessary(self, **limits: Any) -> _kernel.Family:
+        """The prime implicates of a monotone formula, as sets of variables."""
+        kernel = _kernel.Nnf(
+            self.kind.astype(np.uint8),
+            self.variable.astype(np.int32),
+            self.child_start.astype(np.int64),
+            self.child.astype(np.int32),
+        )
+        return kernel.necessary(**limits)
 
     @property
     def is_true(self) -> bool:

@@ -1,6 +1,6 @@
 """An independent checker: a reason in, silence or a witness out.
 
-It shares no code with what finds reasons. It asks one thing of the graph: which leaves can be reached when some
+It shares no code with what finds reasons. It asks one thing of the classifier: is there another decision when some
 features keep the instance's states and the others may be anything.
 """
 
@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from quia.errors import InstanceError, Refuted, did_you_mean, shown
 
 if TYPE_CHECKING:
+    from quia.circuit import Circuit
+    from quia.classifier import Classifier
     from quia.graph import DecisionGraph
     from quia.reason import Reason
 
 
 def verify(
-    classifier: DecisionGraph,
+    classifier: Classifier,
     instance: Any,
     reason: Reason | Mapping[str, Any] | Iterable[str],
     kind: Literal["sufficient", "necessary"],
@@ -32,7 +34,7 @@ def verify(
     of a *necessary* reason's features, in some way, changes the decision (against a class: to that class), and
     changing a part of them never does. `reason` may be a Reason or names of features.
 
-    Complexity: one search of the graph for each feature in the reason.
+    Complexity: one search of the classifier for each feature in the reason.
     """
     if kind not in ("sufficient", "necessary"):
         raise InstanceError(f"the kind of reason is {shown(kind)}; it is 'sufficient' or 'necessary'")
@@ -45,7 +47,7 @@ def verify(
 
 
 class _Question:
-    def __init__(self, graph: DecisionGraph, instance: Any, against: str | None, frozen: Collection[str]) -> None:
+    def __init__(self, graph: Classifier, instance: Any, against: str | None, frozen: Collection[str]) -> None:
         self.graph, self.states = graph, graph.encode(instance)
         self.index = {v.name: i for i, v in enumerate(graph.variables)}
         self.frozen = frozenset(self._index(name) for name in frozen)
@@ -108,11 +110,21 @@ class _Question:
                 )
 
     def _reach(self, keep: Collection[int]) -> dict[str, str] | None:
-        """An instance that keeps what it must and is decided otherwise, or None if there is none.
+        """An instance that keeps what it must and is decided otherwise, or None if there is none."""
+        from quia.circuit import Circuit
 
-        Every path of a graph with the weak test-once property is possible, so reaching a leaf is enough.
-        """
-        graph = self.graph
+        if isinstance(self.graph, Circuit):
+            return self._reach_in_circuit(self.graph, keep)
+        return self._reach_in_graph(self.graph, keep)
+
+    def _reach_in_circuit(self, circuit: Circuit, keep: Collection[int]) -> dict[str, str] | None:
+        kept = self.frozen.union(keep)
+        free = [v for v in circuit.tested if v not in kept]
+        found = circuit.changed_instance(self.states, free, circuit.decide(self.states))
+        return None if found is None else self._checked(found)
+
+    def _reach_in_graph(self, graph: DecisionGraph, keep: Collection[int]) -> dict[str, str] | None:
+        """Every path of a graph with the weak test-once property is possible, so reaching a leaf is enough."""
         came_from: dict[int, tuple[int, int, int] | None] = {len(graph) - 1: None}
         work = [len(graph) - 1]
         while work:
@@ -142,8 +154,11 @@ class _Question:
                 settled.add(variable)
                 states[variable] = state
             step = came_from[node]
+        return self._checked(states)
+
+    def _checked(self, states: Sequence[int]) -> dict[str, str]:
         if self.graph.decide(states) not in self.changed:
-            raise AssertionError("the graph lacks the weak test-once property")
+            raise AssertionError("the classifier lacks the form that its kind must have")
         return {v.name: v.text(s) for v, s in zip(self.graph.variables, states, strict=True) if s >= 0}
 
     def _index(self, name: Any) -> int:

@@ -7,12 +7,11 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from quia.command import Subparsers, add_model, write
-from quia.command.progress import working
-from quia.errors import QuiaError
-from quia.load import load
+from quia.command import Subparsers, add_model, load_model, write
+from quia.errors import QuiaError, listed
 
 if TYPE_CHECKING:
+    from quia.classifier import Classifier
     from quia.graph import DecisionGraph
     from quia.variables import Variable
 
@@ -32,8 +31,7 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Check, print; 1 if the model is not sound."""
     try:
-        with working("reading the model"):
-            classifier = load(arguments.model, format=arguments.format)
+        classifier = load_model(arguments)
     except QuiaError as fault:
         if arguments.json:
             write(json.dumps({"schema": "quia/check/1", "sound": False, "fault": str(fault)}, ensure_ascii=False))
@@ -44,20 +42,26 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def describe(graph: DecisionGraph) -> dict[str, Any]:
-    """What is in a graph, as plain data."""
-    leaves = int((graph.tests < 0).sum())
-    return {
+def describe(classifier: Classifier) -> dict[str, Any]:
+    """What is in a classifier, as plain data."""
+    from quia.graph import DecisionGraph
+
+    tested = set(classifier.tested)
+    facts = {
         "schema": "quia/check/1",
         "sound": True,
-        "kind": "decision tree" if graph.is_tree else "decision graph",
-        "nodes": len(graph),
-        "leaves": leaves,
-        "edges": len(graph.child),
-        "depth": _depth(graph),
-        "variables": {v.name: _variable(v, i in graph.tested) for i, v in enumerate(graph.variables)},
-        "classes": {name: int((graph.labels == i).sum()) for i, name in enumerate(graph.classes)},
-        "notes": list(graph.notes),
+        "variables": {v.name: _variable(v, i in tested) for i, v in enumerate(classifier.variables)},
+        "classes": list(classifier.classes),
+        "notes": list(classifier.notes),
+    }
+    if not isinstance(classifier, DecisionGraph):
+        return facts | {"kind": classifier.kind}
+    return facts | {
+        "kind": "decision tree" if classifier.is_tree else "decision graph",
+        "nodes": len(classifier),
+        "leaves": int((classifier.tests < 0).sum()),
+        "edges": len(classifier.child),
+        "depth": _depth(classifier),
     }
 
 
@@ -74,10 +78,11 @@ def _depth(graph: DecisionGraph) -> int:
 
 def _text(model: str, facts: dict[str, Any]) -> str:
     variables = facts["variables"]
-    lines = [
-        f"{model}: a sound {facts['kind']}",
-        f"  {facts['nodes']:,} nodes ({facts['leaves']:,} leaves), {facts['edges']:,} edges, depth {facts['depth']:,}",
-        "  classes: " + ", ".join(f"{name} ({n:,} leaves)" for name, n in facts["classes"].items()),
+    lines = [f"{model}: a sound {facts['kind']}"]
+    if "nodes" in facts:
+        lines.append("  {nodes:,} nodes ({leaves:,} leaves), {edges:,} edges, depth {depth:,}".format(**facts))
+    lines += [
+        f"  classes: {listed(facts['classes'])}",
         f"  variables: {len(variables):,}, of which {sum(v['tested'] for v in variables.values()):,} are tested",
     ]
     shown = [(name, v) for name, v in variables.items() if v["tested"]][:20]

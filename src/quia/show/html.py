@@ -34,7 +34,7 @@ def article(
 ) -> Markup:
     """The explanation as one element; `answer` is its `to_dict`, so that page and JSON never differ."""
     facts = Facts(explanation.variables)
-    constant = explanation.complete_reason.is_true
+    constant = explanation.is_constant
     costs = explanation.costs is not None
     # An element's id must be its own among all that a notebook shows.
     key = json.dumps([answer["instance"], answer["against"], model], sort_keys=True)

@@ -40,7 +40,7 @@ def explanation_text(
     lines = [decided]
     if explanation.frozen:
         lines.append(paint(f"Taken as given: {', '.join(explanation.frozen)}", "faint"))
-    if explanation.complete_reason.is_true:
+    if explanation.is_constant:
         return "\n".join([*lines, "", _constant(explanation)])
 
     sufficient = explanation.sufficient_reasons(limit=limit, timeout=timeout, shortest=shortest)
@@ -62,13 +62,10 @@ def _constant(explanation: Explanation) -> str:
     free = " (with what is taken as given)" if explanation.frozen else ""
     if explanation.against is None:
         return f"{explanation.decision} whatever the features are{free}: nothing can change this decision."
-    if not any(explanation.classifier.classes[label] == explanation.against for label in _reached(explanation)):
+    classifier = explanation.classifier
+    if not any(classifier.classes[label] == explanation.against for label in classifier.given_classes):
         return f"Never {explanation.against}: no leaf of the classifier has that class."
     return f"Not {explanation.against} whatever the features are{free}: nothing can lead there."
-
-
-def _reached(explanation: Explanation) -> set[int]:
-    return {int(label) for label in explanation.classifier.labels if label >= 0}
 
 
 def _heading(name: str, found: Reasons, shortest: bool) -> str:

@@ -1,0 +1,212 @@
+#include "batch.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "dual.hpp"
+#include "family.hpp"
+#include "graph_reasons.hpp"
+#include "minimum_parts.hpp"
+#include "workers.hpp"
+
+namespace quia {
+
+namespace {
+
+constexpr std::size_t chunk_rows = 128;
+
+// The reasons listed for one more row; the caller adds the row's number of ties.
+void append(ReasonColumns& columns, const SetTable& reasons, const std::vector<std::int32_t>& variables) {
+  for (std::size_t i = 0; i < reasons.size(); ++i) {
+    for_each_member(reasons.row(i), reasons.words,
+                    [&](std::size_t member) { columns.members.push_back(variables[member]); });
+    columns.member_start.push_back(static_cast<std::int64_t>(columns.members.size()));
+  }
+  columns.reason_start.push_back(static_cast<std::int64_t>(columns.member_start.size()) - 1);
+}
+
+void append_unknown(ReasonColumns& columns) {
+  columns.ties.add_unknown();
+  append(columns, SetTable(0), {});
+}
+
+class RowExplainer {
+ public:
+  RowExplainer(const Graph& graph, const BatchOptions& options, const std::atomic<bool>& cancelled)
+      : graph_(graph), options_(options), budget_(Budget::no_timeout, options.memory, {}, &cancelled) {}
+
+  void explain(std::span<const std::int32_t> states, BatchColumns& columns) {
+    graph_.check_states(states);
+    budget_.restart(options_.timeout_per_row);
+    const std::int32_t decision = graph_.classify(states.data());
+    columns.decision.push_back(decision);
+    const Question question{states, decision, options_.target, options_.frozen};
+    const bool wants_all = options_.sufficient || options_.count_necessary || options_.count_sufficient;
+    if (!graph_.is_tree() || !explain_tree(question, wants_all, columns)) explain_graph(question, wants_all, columns);
+  }
+
+ private:
+  // False, with nothing added, if the instance is too wide for a walk.
+  bool explain_tree(const Question& question, bool wants_all, BatchColumns& columns) {
+    bool finished = false;
+    try {
+      finished = scratch_.walk.run(graph_, question, !wants_all, options_.costs, budget_);
+    } catch (const TooWide&) {
+      return false;
+    }
+    const SetTable& clauses = scratch_.walk.clauses();
+    localise_costs(scratch_.walk.members());
+    if (options_.necessary) {
+      // Clauses come by length, so the shortest are the first ones; the cheapest may be anywhere.
+      std::int64_t best = INT64_MAX;
+      std::size_t ties = 0;
+      ties_.universe = clauses.universe;
+      ties_.words = clauses.words;
+      ties_.clear();
+      for (std::size_t i = 0; i < clauses.size(); ++i) {
+        const std::int64_t cost = cost_of(clauses.row(i), clauses.words, costs());
+        if (cost > best) {
+          if (!costs()) break;
+          continue;
+        }
+        if (cost < best) {
+          best = cost;
+          ties = 0;
+          ties_.clear();
+        }
+        if (ties++ < options_.limit) ties_.add(clauses.row(i));
+      }
+      if (finished) {
+        columns.necessary.ties.add(Natural(ties));
+        append(columns.necessary, ties_, scratch_.walk.members());
+      } else {
+        append_unknown(columns.necessary);
+      }
+    }
+    if (options_.count_necessary) {
+      if (finished)
+        columns.count_necessary.add(Natural(clauses.size()));
+      else
+        columns.count_necessary.add_unknown();
+    }
+    explain_sufficient(finished ? &clauses : nullptr, scratch_.walk.members(), columns);
+    return true;
+  }
+
+  void explain_graph(const Question& question, bool wants_all, BatchColumns& columns) {
+    if (options_.necessary) {
+      const Family shortest = quia::necessary(graph_, question, true, options_.costs, scratch_, budget_);
+      append_family(columns.necessary, shortest);
+    }
+    if (!wants_all) return;
+    const Family all = quia::necessary(graph_, question, false, nullptr, scratch_, budget_);
+    if (options_.count_necessary) {
+      if (all.complete())
+        columns.count_necessary.add(all.count(budget_));
+      else
+        columns.count_necessary.add_unknown();
+    }
+    localise_costs(all.variables());
+    std::shared_ptr<const SetTable> clauses;
+    try {
+      if (all.complete()) clauses = all.table(budget_);
+    } catch (const OverBudget& over) {
+      if (over.cause == OverBudget::Cause::cancelled) throw;
+    }
+    explain_sufficient(clauses.get(), all.variables(), columns);
+  }
+
+  void append_family(ReasonColumns& columns, const Family& family) {
+    if (!family.complete()) return append_unknown(columns);
+    try {
+      SetTable first(family.variables().size());
+      const auto listing = family.listing(options_.costs);
+      while (first.size() < options_.limit) {
+        const Word* set = listing->next(budget_);
+        if (!set) break;
+        first.add(set);
+      }
+      columns.ties.add(family.count(budget_));
+      append(columns, first, family.variables());
+    } catch (const OverBudget& over) {
+      if (over.cause == OverBudget::Cause::cancelled) throw;
+      append_unknown(columns);
+    }
+  }
+
+  // Both kinds of answers from the clauses; null where those are not all known.
+  void explain_sufficient(const SetTable* clauses, const std::vector<std::int32_t>& variables, BatchColumns& columns) {
+    if (options_.sufficient) {
+      try {
+        if (!clauses) throw OverBudget(OverBudget::Cause::time);
+        const MinimumParts minimum = minimum_hitting_sets(*clauses, costs(), search_, budget_);
+        const SetTable first = minimum.first(options_.limit, costs(), budget_);
+        columns.sufficient.ties.add(minimum.count(budget_));
+        append(columns.sufficient, first, variables);
+      } catch (const OverBudget& over) {
+        if (over.cause == OverBudget::Cause::cancelled) throw;
+        append_unknown(columns.sufficient);
+      }
+    }
+    if (options_.count_sufficient) {
+      try {
+        if (!clauses) throw OverBudget(OverBudget::Cause::time);
+        const Zdd all = minimal_hitting_sets(*clauses, budget_);
+        columns.count_sufficient.add(Counts(all, budget_).total());
+      } catch (const OverBudget& over) {
+        if (over.cause == OverBudget::Cause::cancelled) throw;
+        columns.count_sufficient.add_unknown();
+      }
+    }
+  }
+
+  void localise_costs(const std::vector<std::int32_t>& variables) {
+    local_costs_.clear();
+    if (!options_.costs) return;
+    for (const std::int32_t variable : variables) local_costs_.push_back(options_.costs[variable]);
+  }
+  const std::vector<std::int64_t>* costs() const { return options_.costs ? &local_costs_ : nullptr; }
+
+  const Graph& graph_;
+  const BatchOptions& options_;
+  Budget budget_;
+  GraphScratch scratch_;
+  MinimumHitting search_;
+  SetTable ties_;
+  std::vector<std::int64_t> local_costs_;
+};
+
+}  // namespace
+
+std::vector<BatchColumns> explain_rows(const Graph& graph, std::span<const std::int32_t> states, std::size_t rows,
+                                       const BatchOptions& options, const std::function<void()>& pulse) {
+  const std::size_t width = graph.variable_count();
+  // Small chunks while there are few rows, as one slow row should not hold up its neighbours.
+  const std::size_t chunk = std::clamp<std::size_t>(rows / 64, 1, chunk_rows);
+  std::vector<BatchColumns> columns((rows + chunk - 1) / chunk);
+  run_chunks(columns.size(), options.threads, pulse, [&](const std::atomic<bool>& cancelled) {
+    return [&, explainer = RowExplainer(graph, options, cancelled)](std::size_t index) mutable {
+      for (std::size_t row = index * chunk; row < std::min(rows, (index + 1) * chunk); ++row)
+        explainer.explain(states.subspan(row * width, width), columns[index]);
+    };
+  });
+  return columns;
+}
+
+std::vector<std::int32_t> classify_rows(const Graph& graph, std::span<const std::int32_t> states, std::size_t rows,
+                                        unsigned threads, const std::function<void()>& pulse) {
+  constexpr std::size_t chunk = 4096;
+  const std::size_t width = graph.variable_count();
+  std::vector<std::int32_t> classes(rows);
+  run_chunks((rows + chunk - 1) / chunk, rows > chunk ? threads : 1, pulse, [&](const std::atomic<bool>&) {
+    return [&](std::size_t index) {
+      for (std::size_t row = index * chunk; row < std::min(rows, (index + 1) * chunk); ++row) {
+        graph.check_states(states.subspan(row * width, width));
+        classes[row] = graph.classify(states.data() + row * width);
+      }
+    };
+  });
+  return classes;
+}
+
+}  // namespace quia

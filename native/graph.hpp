@@ -1,0 +1,108 @@
+// A decision graph as flat arrays, checked once, and the instance's edge at each node.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace quia {
+
+struct GraphArrays {
+  std::span<const std::int32_t> variable, klass;
+  std::span<const std::int64_t> edge_start;
+  std::span<const std::int32_t> child;
+  std::span<const std::int64_t> range_start;
+  std::span<const std::int32_t> range_low, range_high, state_counts;
+  std::int32_t class_count = 0;
+};
+
+// What is asked: why the instance's class, or (target ≥ 0) why not the target; frozen variables count as given.
+struct Question {
+  std::span<const std::int32_t> states;
+  std::int32_t right_class = -1;        // the decision, where target < 0
+  std::int32_t target = -1;
+  const std::uint8_t* frozen = nullptr;
+  bool is_frozen(std::int32_t variable) const { return frozen && frozen[variable]; }
+};
+
+class Graph {
+ public:
+  // Throws std::invalid_argument unless every index is in bounds and children come first.
+  explicit Graph(const GraphArrays& arrays);
+
+  struct Edge {
+    std::int32_t child;
+    std::int32_t low, high;  // the first range, where most edges end
+    std::int32_t more;       // index into further_ of the second range, or -1
+  };
+
+  std::size_t node_count() const { return nodes_.size(); }
+  std::size_t edge_count() const { return edges_.size(); }
+  std::size_t variable_count() const { return state_counts_.size(); }
+  std::int32_t root() const { return static_cast<std::int32_t>(nodes_.size()) - 1; }
+  std::int32_t variable(std::int32_t node) const { return nodes_[node].variable; }
+  std::int32_t class_count() const { return class_count_; }
+  std::span<const Edge> edges(std::int32_t node) const {
+    return {edges_.data() + nodes_[node].first_edge, edges_.data() + nodes_[node].end_edge};
+  }
+  // No inner node has two parents; leaves may be shared.
+  bool is_tree() const { return is_tree_; }
+  // Variables so that, in an ordered graph, each comes before those tested below it.
+  const std::vector<std::int32_t>& variable_order() const { return variable_order_; }
+
+  bool takes(const Edge& edge, std::int32_t state) const {
+    if (state >= edge.low && state <= edge.high) return true;
+    return edge.more >= 0 && takes_further(edge.more, state);
+  }
+  // Position of the edge that takes the state, or -1.
+  std::int32_t taken(std::int32_t node, std::int32_t state) const {
+    const auto out = edges(node);
+    for (std::size_t j = 0; j < out.size(); ++j)
+      if (takes(out[j], state)) return static_cast<std::int32_t>(j);
+    return -1;
+  }
+
+  // Throws std::invalid_argument if the state of a tested variable is out of bounds.
+  void check_states(std::span<const std::int32_t> states) const;
+  // The class of the instance; -1 if no edge takes it.
+  std::int32_t classify(const std::int32_t* states) const;
+
+  // A leaf is wrong if it is a reason to give up the decision: another class, or the target itself.
+  bool is_wrong(std::int32_t leaf, const Question& question) const {
+    const std::int32_t klass = nodes_[leaf].sole_class;
+    return question.target >= 0 ? klass == question.target : klass != question.right_class;
+  }
+  // False only if no wrong leaf is below the node (true may be cautious above 64 classes).
+  bool may_reach_wrong(std::int32_t node, const Question& question) const {
+    if (question.target >= 0) return nodes_[node].class_mask >> (question.target & 63) & 1;
+    return nodes_[node].sole_class != question.right_class;
+  }
+
+ private:
+  void check(const GraphArrays& arrays) const;
+  bool takes_further(std::int32_t range, std::int32_t state) const;
+  void find_classes_below();
+  void find_variable_order();
+
+  struct Range {
+    std::int32_t low, high;
+    bool last;
+  };
+  // What a visit needs lies together.
+  struct NodeRecord {
+    std::int32_t variable;      // -1 at leaves
+    std::int32_t sole_class;    // the one class at or below, or -1
+    std::uint32_t first_edge, end_edge;
+    std::uint64_t class_mask;   // classes at or below, modulo 64
+  };
+  std::vector<NodeRecord> nodes_;
+  std::vector<Edge> edges_;
+  std::vector<Range> further_;
+  std::vector<std::int32_t> state_counts_, tested_;
+  std::int32_t class_count_ = 0;
+  std::vector<std::int32_t> variable_order_;
+  bool is_tree_ = false;
+};
+
+}  // namespace quia

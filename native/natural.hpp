@@ -1,0 +1,59 @@
+// Natural numbers of any size: counts of reasons pass 2^64 easily.
+//
+// Passes over diagrams keep one number a node in a flat array of fixed width; Natural is a number on its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace quia {
+
+using Limb = std::uint64_t;
+__extension__ using WideLimb = unsigned __int128;
+
+class Natural {
+ public:
+  Natural(Limb value = 0) { if (value) limbs_.push_back(value); }
+  Natural(const Limb* limbs, std::size_t width) : limbs_(limbs, limbs + width) { trim(); }
+
+  Natural& operator+=(const Natural& other);
+  Natural operator*(const Natural& other) const;
+  bool operator==(const Natural& other) const = default;
+  bool is_zero() const { return limbs_.empty(); }
+  const std::vector<Limb>& limbs() const { return limbs_; }  // least significant first, no leading zero
+  std::string to_hexadecimal() const;
+
+ private:
+  void trim() { while (!limbs_.empty() && limbs_.back() == 0) limbs_.pop_back(); }
+  std::vector<Limb> limbs_;
+};
+
+// sum += term, both `width` limbs; the caller chose a width that holds the sum.
+inline void add_to(Limb* sum, const Limb* term, std::size_t width) {
+  Limb carry = 0;
+  for (std::size_t i = 0; i < width; ++i) {
+    const WideLimb total = WideLimb(sum[i]) + term[i] + carry;
+    sum[i] = static_cast<Limb>(total);
+    carry = static_cast<Limb>(total >> 64);
+  }
+}
+
+// a < b ? -1 : a > b, both `width` limbs.
+inline int compare(const Limb* a, const Limb* b, std::size_t width) {
+  while (width-- > 0)
+    if (a[width] != b[width]) return a[width] < b[width] ? -1 : 1;
+  return 0;
+}
+
+inline void subtract_from(Limb* number, const Limb* term, std::size_t width) {
+  Limb borrow = 0;
+  for (std::size_t i = 0; i < width; ++i) {
+    const WideLimb difference = WideLimb(number[i]) - term[i] - borrow;
+    number[i] = static_cast<Limb>(difference);
+    borrow = static_cast<Limb>(difference >> 64) & 1;
+  }
+}
+
+}  // namespace quia

@@ -1,0 +1,250 @@
+"""The compiled kernel: decision graphs and monotone NNFs in, families of reasons out.
+
+Everything is in indices: variables, states and classes are ints, a reason is a sorted tuple of variables. Names,
+values and units are the business of the Python side.
+
+The order of every listing is a contract: by cost (where costs are given), then by length, then
+lexicographically by the sorted tuple of variables. It is the same on every run and machine, and the first ten of ten
+billion are the first ten of the whole listing.
+
+All long work releases the GIL, may run in several threads on the same objects, and answers Ctrl-C.
+`timeout` is in seconds (None: no limit), `memory` caps the bytes that families and diagrams of a call may take (the
+arrays of a graph come on top of it). Costs are positive int64, one per variable.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias, TypedDict, final
+
+import numpy as np
+import numpy.typing as npt
+
+_Int32: TypeAlias = npt.NDArray[np.int32]
+_Int64: TypeAlias = npt.NDArray[np.int64]
+_UInt8: TypeAlias = npt.NDArray[np.uint8]
+
+class OverBudget(RuntimeError):
+    """The time or memory limit was reached before there was an answer; the message says which."""
+
+class ReasonColumns(TypedDict):
+    """Shortest reasons of many rows, in compressed sparse rows."""
+
+    ties: _Int64
+    """Per row: how many shortest reasons there are; -1 where unknown, or beyond int64 and then in `large`."""
+    large: dict[int, int]
+    """Row → number, for numbers beyond int64."""
+    complete: _UInt8
+    """Per row: 1 if `ties` is exact; 0 if a limit ended the work, and then no reason is listed."""
+    reason_start: _Int64
+    """Row i lists the reasons reason_start[i] … reason_start[i+1]-1: the first `limit` in contract order."""
+    member_start: _Int64
+    """Reason k has the variables members[member_start[k]:member_start[k+1]], ascending."""
+    members: _Int32
+
+class CountColumn(TypedDict):
+    """Exact counts of many rows."""
+
+    count: _Int64
+    """Per row: the count; -1 where unknown, or beyond int64 and then in `large`."""
+    large: dict[int, int]
+    complete: _UInt8
+
+class BatchResult(TypedDict, total=False):
+    """What `Graph.batch` returns: `decision`, and what was asked for."""
+
+    decision: _Int32
+    necessary: ReasonColumns
+    sufficient: ReasonColumns
+    count_necessary: CountColumn
+    count_sufficient: CountColumn
+
+@final
+class SetIterator(Iterator[tuple[int, ...]]):
+    """Sets one after the other, in contract order."""
+
+    @property
+    def complete(self) -> bool:
+        """False once the time limit has ended the iteration early."""
+    def __iter__(self) -> SetIterator: ...
+    def __next__(self) -> tuple[int, ...]: ...
+
+@final
+class Graph:
+    """A decision graph: nodes children first, the root last; immutable.
+
+    An inner node tests a variable and has edges labelled with sorted, disjoint, inclusive ranges of states. On every
+    path the edges of a node must part the states still possible there (the weak test-once property); the kernel
+    takes that for granted. A graph in which no inner node has two parents is treated as a tree, which is faster.
+    """
+
+    def __init__(
+        self,
+        variable: _Int32,
+        klass: _Int32,
+        edge_start: _Int64,
+        child: _Int32,
+        range_start: _Int64,
+        range_low: _Int32,
+        range_high: _Int32,
+        state_counts: _Int32,
+        class_count: int,
+    ) -> None:
+        """Copies the arrays and checks every index; ValueError names the first fault.
+
+        Node i tests variable[i] (-1 at leaves), has class klass[i] (-1 at inner nodes) and the edges edge_start[i] …
+        edge_start[i+1]-1. Edge e leads to child[e] for the states of its ranges range_start[e] … range_start[e+1]-1.
+        """
+    @property
+    def node_count(self) -> int: ...
+    @property
+    def is_tree(self) -> bool: ...
+    def classify(self, states: _Int32, *, threads: int = 2) -> _Int32:
+        """The class of each row of states (rows × variables); -1 where no edge takes a row's state."""
+    def necessary(
+        self,
+        states: _Int32,
+        *,
+        target: int = -1,
+        frozen: _UInt8 | None = None,
+        shortest: bool = False,
+        costs: _Int64 | None = None,
+        timeout: float | None = None,
+        memory: int = 2 << 30,
+    ) -> Family:
+        """The necessary reasons of the decision on one instance (prime implicates of its complete reason).
+
+        target ≥ 0 asks why the class is not that one. Frozen variables count as given. `shortest` keeps the shortest
+        (cheapest) only. Where a limit ends the work the family is not `complete`: of a tree it has the reasons found
+        so far, of a shared graph, and of the shortest, none.
+
+        Complexity: the shortest of a tree, one walk over the part of it at most that many changes away; of a graph,
+        a few linear passes and the size of the answer's diagram.
+        Paper: Proposition 7, Equations 1 and 2.
+        """
+    def complete_reason(
+        self, states: _Int32, *, target: int = -1, frozen: _UInt8 | None = None
+    ) -> tuple[_UInt8, _Int32, _Int64, _Int32]:
+        """The complete reason as the arrays that `Nnf` takes: kind, literal, child_start, child.
+
+        Equal nodes are made once, and constants stand only where the whole is constant.
+        Complexity: one pass over the graph.
+        Paper: Proposition 7, Equations 1 and 2.
+        """
+    def shortest_length(
+        self,
+        states: _Int32,
+        *,
+        target: int = -1,
+        frozen: _UInt8 | None = None,
+        costs: _Int64 | None = None,
+    ) -> int | None:
+        """The length (cost) of the shortest necessary reasons, None if there is none.
+
+        Complexity: one pass over the graph.
+        Paper: implicate minimum length (Algorithm 1).
+        """
+    def batch(
+        self,
+        states: _Int32,
+        *,
+        target: int = -1,
+        frozen: _UInt8 | None = None,
+        costs: _Int64 | None = None,
+        limit: int = 10,
+        necessary: bool = True,
+        sufficient: bool = True,
+        count_necessary: bool = False,
+        count_sufficient: bool = False,
+        threads: int = 2,
+        timeout_per_row: float | None = None,
+        memory: int = 2 << 30,
+    ) -> BatchResult:
+        """Shortest reasons of both kinds and exact counts, for every row; `memory` is per row in work."""
+
+@final
+class Nnf:
+    """A monotone NNF: nodes children first, the root last; ∨ need not be decomposable.
+
+    kind: 0 false, 1 true, 2 literal, 3 and, 4 or. literal[i] is the variable of a literal node.
+    """
+
+    def __init__(self, kind: _UInt8, literal: _Int32, child_start: _Int64, child: _Int32) -> None: ...
+    @property
+    def node_count(self) -> int: ...
+    def necessary(
+        self,
+        *,
+        shortest: bool = False,
+        frozen: _UInt8 | None = None,
+        costs: _Int64 | None = None,
+        timeout: float | None = None,
+        memory: int = 2 << 30,
+    ) -> Family:
+        """Its prime implicates, or the shortest (cheapest) of them; not `complete` and empty where a limit ended it."""
+
+@final
+class Family:
+    """An immutable family of sets of variables, none of which contains another.
+
+    >>> pairs = Family([[0, 1], [2, 3], [2, 3, 4]])
+    >>> list(pairs.listing())
+    [(0, 1), (2, 3)]
+    >>> list(pairs.dual().listing())
+    [(0, 2), (0, 3), (1, 2), (1, 3)]
+    """
+
+    def __init__(self, sets: Sequence[Sequence[int]]) -> None:
+        """The minimal ones of the given sets."""
+    @property
+    def complete(self) -> bool:
+        """False if a limit cut the family short."""
+    @property
+    def variables(self) -> tuple[int, ...]:
+        """The variables the sets may mention, ascending."""
+    @property
+    def is_zdd(self) -> bool:
+        """Whether the family is kept as a ZDD rather than as a table of sets."""
+    @property
+    def node_count(self) -> int:
+        """Nodes of the ZDD; 0 for a table."""
+    def count(self) -> int:
+        """The number of sets, exactly, whatever its size; nothing is listed."""
+    def counts_by_length(self) -> dict[int, int]:
+        """Length → number of sets of that length, by ascending length."""
+    def counts_by_variable(self) -> dict[int, int]:
+        """Variable → number of sets it is in, for those in at least one."""
+    def contains(self, members: Sequence[int]) -> bool:
+        """Whether exactly this set is in the family."""
+    def restrict(self, containing: Sequence[int] = (), avoiding: Sequence[int] = ()) -> Family:
+        """The sets that have all of `containing` and none of `avoiding`."""
+    def sample(self, n: int, seed: int) -> list[tuple[int, ...]]:
+        """n sets drawn uniformly, with repetition; the seed (0 … 2^64-1) decides them on every machine."""
+    def shortest(self, costs: _Int64 | None = None) -> Family:
+        """The shortest (cheapest) sets, all ties."""
+    def listing(self, costs: _Int64 | None = None) -> SetIterator:
+        """All sets in contract order, lazily."""
+    def dual(
+        self,
+        *,
+        shortest: bool = False,
+        costs: _Int64 | None = None,
+        timeout: float | None = None,
+        memory: int = 2 << 30,
+    ) -> Family:
+        """The minimal hitting sets (of necessary reasons: the sufficient ones), or the shortest (cheapest) of them.
+
+        Raises OverBudget where the diagram does not fit; `hitting_sets` still works then.
+        """
+    def hitting_sets(
+        self,
+        *,
+        costs: _Int64 | None = None,
+        shortest: bool = False,
+        timeout: float | None = None,
+        memory: int = 2 << 30,
+    ) -> SetIterator:
+        """The minimal hitting sets in contract order, one by one, with no memory of past ones.
+
+        `timeout` counts the time spent in the kernel; the iterator then ends and is not `complete`.
+        """
+    def one_hitting_set(self, *, costs: _Int64 | None = None, memory: int = 2 << 30) -> tuple[int, ...]:
+        """A minimal hitting set, found greedily; ValueError if the family has the empty set."""

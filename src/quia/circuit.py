@@ -1,0 +1,160 @@
+"""Circuits: two-class classifiers over Boolean variables that are given by class formulas in ∨-decomposable NNF.
+
+SDDs and Decision-DNNFs are ∧-decomposable NNFs of one class; de Morgan's laws make an ∨-decomposable one of the other
+class, and their decisions one of the same class (`load.sdd` and `load.nnf` say how). With both at hand, either
+decision has a closed-form complete reason: universal quantification just replaces literals (paper Prop. 3, "Further
+Extensions").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from quia.errors import GraphError, Unsupported, listed
+from quia.nnf import AND, FALSE, LITERAL, NNF, TRUE, Ints
+from quia.simplify import Bools, Levels, simplified
+from quia.variables import Variable, encode_instance
+
+
+@dataclass(frozen=True, eq=False)
+class Circuit:
+    """A classifier that decides for the class whose formula an instance satisfies.
+
+    `formulas[c]` is the formula of class c, a positive ∨-decomposable NNF, or None if it is not known: then class c is
+    what the other formula does not take, and decisions for c cannot be explained. `kind` says what it was made of.
+
+    >>> from quia.load import sdd
+    >>> circuit = sdd.read(b"sdd 1\\nL 0 0 1\\n")
+    >>> circuit.classify({"1": 1}), circuit.classify([0])
+    ('1', '0')
+    """
+
+    variables: tuple[Variable, ...]
+    classes: tuple[str, ...]
+    formulas: tuple[NNF | None, NNF | None]
+    kind: str = "circuit"
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.classes) != 2:
+            raise GraphError(f"the classes are {listed(self.classes)}; a circuit has two")
+        if self.formulas[0] is None and self.formulas[1] is None:
+            raise GraphError("the circuit has no class formula; give one or two")
+        for formula in self.formulas:
+            if formula is not None and not formula.is_or_decomposable:
+                raise GraphError("a class formula of the circuit is not ∨-decomposable, so it cannot be quantified")
+
+    def __len__(self) -> int:
+        return sum(len(formula) for formula in self.formulas if formula is not None)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Circuit: {self.kind}, {len(self)} nodes, {len(self.tested)} of {len(self.variables)} variables tested,"
+            f" classes {listed(self.classes)}>"
+        )
+
+    @cached_property
+    def tested(self) -> tuple[int, ...]:
+        """The indices of the variables that the formulas mention."""
+        return tuple(sorted({v for formula in self.formulas if formula is not None for v in formula.mentioned}))
+
+    @property
+    def given_classes(self) -> frozenset[int]:
+        """The indices of the classes that may be given: both, as far as is known without a search."""
+        return frozenset((0, 1))
+
+    def encode(self, instance: Any) -> tuple[int, ...]:
+        """The state of every tested variable in an instance; -1 for the others."""
+        return encode_instance(self.variables, self.tested, instance)
+
+    def classify(self, instance: Any) -> str:
+        """The class of an instance. Complexity: linear in the circuit."""
+        return self.classes[self.decide(self.encode(instance))]
+
+    def decide(self, states: Sequence[int]) -> int:
+        """The index of the class of an encoded instance."""
+        holds = [
+            None if levels is None else levels.holds(self._own(c, states)) for c, levels in enumerate(self._levels)
+        ]
+        if holds[0] == holds[1]:
+            both = "both class formulas hold" if holds[0] else "neither class formula holds"
+            raise GraphError(f"{both} for an instance; the two circuits are not each other's negation")
+        return 1 if holds[1] or holds[0] is False else 0
+
+    def complete_reason(
+        self, states: Sequence[int], *, sustains: Callable[[int], bool], frozen: Collection[int] = ()
+    ) -> NNF:
+        """∀δ·Δ of the class that sustains the decision: literals that are not the instance's become ⊥.
+
+        The literals of `frozen` variables become ⊤. Complexity: linear, on whole arrays. Paper: Prop. 3.
+        """
+        label = 1 if sustains(1) else 0
+        levels = self._known(label)
+        formula = levels.formula
+        own = self._own(label, states)
+        kind = formula.kind.copy()
+        kind[(kind == LITERAL) & ~own] = FALSE
+        if frozen:
+            kind[(kind == LITERAL) & np.isin(formula.variable, list(frozen))] = TRUE
+        return simplified(replace(formula, kind=kind), levels)
+
+    def changed_instance(self, states: Sequence[int], free: Collection[int], label: int) -> tuple[int, ...] | None:
+        """An instance that differs from this one in `free` variables only and that class `label` does not take.
+
+        None if there is none. The class formula is ∨-decomposable, so a disjunction is false where each disjunct is
+        made false by itself. Complexity: linear.
+        """
+        levels = self._known(label)
+        formula = levels.formula
+        held = np.ones(len(self.variables), bool)
+        held[list(free)] = False
+        known = np.array(states)
+        # A literal cannot be made false only if it is the instance's and must stay.
+        values = levels.values(
+            self._literals_where(label, lambda variable, state: held[variable] & (known[variable] == state))
+        )
+        if values[-1]:
+            return None
+        changed = list(states)
+        work = [len(formula) - 1]
+        while work:
+            kind, variable, state, children = formula.nodes[work.pop()]
+            if kind == LITERAL and changed[variable] == state:
+                changed[variable] = 1 - state
+            elif kind == AND:
+                work.append(next(child for child in children if not values[child]))
+            else:
+                work.extend(children)
+        return tuple(changed)
+
+    def _known(self, label: int) -> Levels:
+        levels = self._levels[label]
+        if levels is None:
+            raise Unsupported(
+                f"decisions for {self.classes[label]!r} cannot be explained from this {self.kind} alone",
+                cure="load it together with the circuit of the other class",
+            )
+        return levels
+
+    @cached_property
+    def _levels(self) -> tuple[Levels | None, ...]:
+        return tuple(None if formula is None else Levels(formula) for formula in self.formulas)
+
+    def _own(self, label: int, states: Sequence[int]) -> Bools:
+        """Which nodes are literals that the instance satisfies."""
+        known = np.array(states)
+        return self._literals_where(label, lambda variable, state: known[variable] == state)
+
+    def _literals_where(self, label: int, fits: Callable[[Ints, Ints], Bools]) -> Bools:
+        """Which nodes of a class formula are literals for whose variables and states this is so."""
+        formula = self.formulas[label]
+        assert formula is not None
+        literals = np.flatnonzero(formula.kind == LITERAL)
+        found = np.zeros(len(formula), bool)
+        found[literals] = fits(formula.variable[literals], formula.state[literals])
+        return found

@@ -1,0 +1,330 @@
+"""The discrete formula itself: immutable, hash-consed, walked without recursion.
+
+Equal formulas are one object, so `is` compares them and shared parts are worked on once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn, TypeVar
+from weakref import WeakValueDictionary
+
+from quia.errors import InstanceError, shown
+from quia.variables import Variable
+
+CONSTANT_FALSE, CONSTANT_TRUE, STATE, NOT, AND, OR = range(6)
+
+T = TypeVar("T")
+
+
+class Formula:
+    """A state, ⊤, ⊥, or ¬, ∧, ∨ of formulas; `&`, `|` and `~` make larger ones.
+
+    `kind` says which; a state is number `index` of `variable`; `children` are the parts. A negated state of a
+    variable with two states is its other state, as the paper has it.
+
+    >>> e, f = (Variable.nominal(name, ["no", "yes"]) for name in "EF")
+    >>> state(e, "yes") & ~state(f, "yes") is state(e, "yes") & state(f, "no")
+    True
+    """
+
+    __slots__ = ("__weakref__", "children", "index", "kind", "variable")
+    kind: int
+    variable: Variable | None
+    index: int
+    children: tuple[Formula, ...]
+
+    def __init__(self) -> None:
+        raise TypeError("formulas are made by parse, state, conjunction, disjunction and negation")
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError("a formula does not change; make a new one")
+
+    def __and__(self, other: Formula) -> Formula:
+        return conjunction((self, other)) if isinstance(other, Formula) else NotImplemented
+
+    def __or__(self, other: Formula) -> Formula:
+        return disjunction((self, other)) if isinstance(other, Formula) else NotImplemented
+
+    def __invert__(self) -> Formula:
+        return negation(self)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError("a formula is neither true nor false by itself; ask is_valid, is_satisfiable or satisfied_by")
+
+    def __copy__(self) -> Formula:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Formula:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        nodes = list(children_first(self))
+        number = {node: i for i, node in enumerate(nodes)}
+        return _restored, ([(n.kind, n.variable, n.index, tuple(number[c] for c in n.children)) for n in nodes],)
+
+    def __str__(self) -> str:
+        from quia.formula.syntax import text
+
+        return text(self)
+
+    def __repr__(self) -> str:
+        from quia.formula.syntax import text
+
+        return f"<Formula: {text(self, most=200)}>"
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables that occur, in the order of their first occurrence."""
+        return tuple(dict.fromkeys(node.variable for node in children_first(self) if node.variable is not None))
+
+    @property
+    def size(self) -> int:
+        """How many nodes there are, shared ones counted once."""
+        return sum(1 for _ in children_first(self))
+
+    def fold(self, leaf: Callable[[Formula], T], joined: Callable[[Formula, list[T]], T]) -> T:
+        """One value for the formula from one for each part. Complexity: linear, every shared part once."""
+        values: dict[Formula, T] = {}
+        for node in children_first(self):
+            values[node] = joined(node, [values[c] for c in node.children]) if node.children else leaf(node)
+        return values[self]
+
+    def condition(self, term: Any) -> Formula:
+        """The formula given the states of a positive term: Δ | γ (paper §2), constants simplified away.
+
+        The term is a mapping from variable name to value, a formula that is a positive term, or states.
+        """
+        given = positive_term(term, self.variables)
+
+        def leaf(node: Formula) -> Formula:
+            if node.variable not in given:
+                return node
+            return TRUE if given[node.variable] == node.index else FALSE
+
+        return self.fold(leaf, lambda node, parts: simplified(node.kind, parts))
+
+    def satisfied_by(self, world: Mapping[str, Any]) -> bool:
+        """Whether a world, a value for every variable that occurs, is a model."""
+        given = {}
+        for variable in self.variables:
+            if variable.name not in world:
+                raise InstanceError(f"the world has no value for {variable.name!r}, which the formula mentions")
+            given[variable] = variable.encode(world[variable.name])
+        return self.holds(given)
+
+    def holds(self, given: Mapping[Variable, int]) -> bool:
+        """Whether the formula is true where the variables are in these states."""
+
+        def leaf(node: Formula) -> bool:
+            if node.variable is None:
+                return node.kind == CONSTANT_TRUE
+            return given[node.variable] == node.index
+
+        def joined(node: Formula, parts: list[bool]) -> bool:
+            return not parts[0] if node.kind == NOT else all(parts) if node.kind == AND else any(parts)
+
+        return self.fold(leaf, joined)
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether this is a state or a negated state."""
+        return self.kind == STATE or (self.kind == NOT and self.children[0].kind == STATE)
+
+    @property
+    def is_clause(self) -> bool:
+        """Whether this is a disjunction of literals, at most one of each variable; ⊥ is the empty one."""
+        return self.kind == CONSTANT_FALSE or _is_flat(self, OR)
+
+    @property
+    def is_term(self) -> bool:
+        """Whether this is a conjunction of literals, at most one of each variable; ⊤ is the empty one."""
+        return self.kind == CONSTANT_TRUE or _is_flat(self, AND)
+
+    @property
+    def is_cnf(self) -> bool:
+        """Whether this is a conjunction of clauses."""
+        return self.kind == CONSTANT_TRUE or all(part.is_clause for part in parts_of(self, AND))
+
+    @property
+    def is_dnf(self) -> bool:
+        """Whether this is a disjunction of terms."""
+        return self.kind == CONSTANT_FALSE or all(part.is_term for part in parts_of(self, OR))
+
+    @property
+    def is_nnf(self) -> bool:
+        """Whether only states are negated."""
+        return all(node.kind != NOT or node.children[0].kind == STATE for node in children_first(self))
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether nothing is negated."""
+        return all(node.kind != NOT for node in children_first(self))
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether nothing is negated and no variable occurs in two different states."""
+        states = {(node.variable, node.index) for node in children_first(self) if node.kind == STATE}
+        return self.is_positive and len(states) == len({variable for variable, _ in states})
+
+    @property
+    def is_or_decomposable(self) -> bool:
+        """Whether this is an NNF in which the disjuncts of every disjunction share no variable."""
+        return self.is_nnf and not shared_variables(self, OR)
+
+    @property
+    def is_and_decomposable(self) -> bool:
+        """Whether this is an NNF in which the conjuncts of every conjunction share no variable."""
+        return self.is_nnf and not shared_variables(self, AND)
+
+
+_known: WeakValueDictionary[Any, Formula] = WeakValueDictionary()
+
+
+def _made(kind: int, variable: Variable | None = None, index: int = -1, children: tuple[Formula, ...] = ()) -> Formula:
+    key = (kind, variable, index, children)
+    found = _known.get(key)
+    if found is not None:
+        return found
+    fresh = object.__new__(Formula)
+    for name, value in zip(("kind", "variable", "index", "children"), key, strict=True):
+        object.__setattr__(fresh, name, value)
+    return _known.setdefault(key, fresh)
+
+
+FALSE = _made(CONSTANT_FALSE)
+TRUE = _made(CONSTANT_TRUE)
+
+
+def state(variable: Variable, value: Any) -> Formula:
+    """The state that a value of a variable is in: the formula X=x."""
+    return state_number(variable, variable.encode(value))
+
+
+def state_number(variable: Variable, index: int) -> Formula:
+    """The state of a variable with this number."""
+    return _made(STATE, variable, index)
+
+
+def member(variable: Variable, indices: Iterable[int]) -> Formula:
+    """The set literal: the variable is in one of the states with these numbers."""
+    return disjunction(state_number(variable, index) for index in sorted(set(indices)))
+
+
+def negation(part: Formula) -> Formula:
+    """¬ of a formula."""
+    if part.variable is not None and part.variable.size == 2:
+        return state_number(part.variable, 1 - part.index)
+    return _made(NOT, children=(part,))
+
+
+def conjunction(parts: Iterable[Formula]) -> Formula:
+    """∧ of formulas; of none it is ⊤, of one that one."""
+    return _joined(AND, tuple(parts), TRUE)
+
+
+def disjunction(parts: Iterable[Formula]) -> Formula:
+    """∨ of formulas; of none it is ⊥, of one that one."""
+    return _joined(OR, tuple(parts), FALSE)
+
+
+def _joined(kind: int, parts: tuple[Formula, ...], neutral: Formula) -> Formula:
+    if len(parts) < 2:
+        return parts[0] if parts else neutral
+    return _made(kind, children=parts)
+
+
+def simplified(kind: int, parts: Sequence[Formula]) -> Formula:
+    """¬, ∧ or ∨ of parts, with constants and repeated parts simplified away."""
+    if kind == NOT:
+        constant = {CONSTANT_TRUE: FALSE, CONSTANT_FALSE: TRUE}.get(parts[0].kind)
+        return negation(parts[0]) if constant is None else constant
+    neutral, absorbing = (TRUE, FALSE) if kind == AND else (FALSE, TRUE)
+    distinct = dict.fromkeys(part for part in parts if part is not neutral)
+    return absorbing if absorbing in distinct else _joined(kind, tuple(distinct), neutral)
+
+
+def children_first(root: Formula) -> Iterator[Formula]:
+    """Every node of a formula once, parts before what they are part of. Complexity: linear, no recursion."""
+    seen: set[Formula] = set()
+    work = [(root, iter(root.children))]
+    while work:
+        node, rest = work[-1]
+        for child in rest:
+            if child not in seen:
+                work.append((child, iter(child.children)))
+                break
+        else:
+            work.pop()
+            if node not in seen:
+                seen.add(node)
+                yield node
+
+
+def parts_of(formula: Formula, kind: int) -> Iterator[Formula]:
+    """The conjuncts (disjuncts) of nested conjunctions (disjunctions); of another kind, the formula."""
+    work, seen = [formula], set()
+    while work:
+        node = work.pop()
+        if node.kind != kind:
+            yield node
+        elif node not in seen:
+            seen.add(node)
+            work.extend(reversed(node.children))
+
+
+def shared_variables(formula: Formula, kind: int) -> set[Variable]:
+    """The variables that two parts of one conjunction (disjunction) share."""
+    order = formula.variables
+    bit = {variable: 1 << i for i, variable in enumerate(order)}
+    shared = 0
+
+    def joined(node: Formula, parts: list[int]) -> int:
+        nonlocal shared
+        bits = 0
+        for part in parts:
+            if node.kind == kind:
+                shared |= bits & part
+            bits |= part
+        return bits
+
+    formula.fold(lambda node: 0 if node.variable is None else bit[node.variable], joined)
+    return {variable for i, variable in enumerate(order) if shared >> i & 1}
+
+
+def positive_term(term: Any, variables: Sequence[Variable]) -> dict[Variable, int]:
+    """A positive term as the state of each of its variables.
+
+    It is a mapping from name to value, in which other names are ignored, a formula that is a positive term, or an
+    iterable of states.
+    """
+    if isinstance(term, Mapping):
+        by_name = {variable.name: variable for variable in variables}
+        return {by_name[name]: by_name[name].encode(value) for name, value in term.items() if name in by_name}
+    literals = list(parts_of(term, AND)) if isinstance(term, Formula) else list(term)
+    given: dict[Variable, int] = {}
+    for literal in literals:
+        if literal is TRUE:
+            continue
+        if not isinstance(literal, Formula) or literal.variable is None:
+            raise InstanceError(f"{shown(literal)} is no state; a positive term has only states, one of each variable")
+        if given.setdefault(literal.variable, literal.index) != literal.index:
+            raise InstanceError(f"the term gives {literal.variable.name!r} two states; it may give each variable one")
+    return given
+
+
+def _is_flat(formula: Formula, kind: int) -> bool:
+    seen: set[Variable | None] = set()
+    for part in parts_of(formula, kind):
+        variable = part.variable if part.kind == STATE else part.children[0].variable if part.kind == NOT else None
+        if not part.is_literal or variable in seen:
+            return False
+        seen.add(variable)
+    return True
+
+
+def _restored(nodes: Sequence[tuple[int, Variable | None, int, tuple[int, ...]]]) -> Formula:
+    made: list[Formula] = []
+    for kind, variable, index, children in nodes:
+        made.append(_made(kind, variable, index, tuple(made[c] for c in children)))
+    return made[-1]

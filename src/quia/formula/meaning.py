@@ -1,0 +1,156 @@
+"""What formulas mean: worlds, models, implication, and prime implicants and implicates by their definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
+from math import prod
+
+from quia.errors import TooLarge
+from quia.formula.core import AND, CONSTANT_TRUE, NOT, Formula, conjunction, negation, state_number
+from quia.formula.diagram import FALSE, TRUE, Diagram, good_order
+from quia.variables import Variable
+
+World = dict[str, str]
+Literals = frozenset[Formula]
+
+MOST_WORLDS = 2**20
+"""How many worlds, or literal sets, working by the definition looks at before it gives up."""
+
+
+def worlds(variables: Iterable[Variable]) -> Iterator[World]:
+    """Every function from the variables to their states.
+
+    >>> [world["E"] for world in worlds([Variable.nominal("E", ["no", "yes"])])]
+    ['no', 'yes']
+    """
+    every = tuple(variables)
+    for states in product(*(range(variable.size) for variable in every)):
+        yield {variable.name: variable.text(s) for variable, s in zip(every, states, strict=True)}
+
+
+def models(formula: Formula, variables: Iterable[Variable] | None = None) -> Iterator[World]:
+    """The worlds that satisfy a formula, over its own variables or over these."""
+    every = formula.variables if variables is None else tuple(variables)
+    for states in product(*(range(variable.size) for variable in every)):
+        if formula.holds(dict(zip(every, states, strict=True))):
+            yield {variable.name: variable.text(s) for variable, s in zip(every, states, strict=True)}
+
+
+def is_satisfiable(formula: Formula) -> bool:
+    """Whether some world is a model."""
+    return _node(formula) != FALSE
+
+
+def is_valid(formula: Formula) -> bool:
+    """Whether every world is a model."""
+    return _node(formula) == TRUE
+
+
+def implies(one: Formula, other: Formula) -> bool:
+    """Whether every model of one is a model of the other: α ⊨ β."""
+    return not is_satisfiable(conjunction((one, negation(other))))
+
+
+def equivalent(one: Formula, other: Formula) -> bool:
+    """Whether two formulas have the same models."""
+    diagram = Diagram(good_order((one, other)))
+    return diagram.compile(one) == diagram.compile(other)
+
+
+def _node(formula: Formula) -> int:
+    return Diagram(good_order((formula,))).compile(formula)
+
+
+def prime_implicants(formula: Formula, *, positive: bool = False) -> set[Literals]:
+    """The terms, as sets of literals, that imply the formula and contain no other such term (paper §2).
+
+    With `positive`, of the positive terms alone. By the definition, so for small formulas.
+    """
+    table = _Table(formula)
+    return table.minimal(
+        lambda literals: table.true_in & table.everywhere(literals) == table.everywhere(literals), positive
+    )
+
+
+def prime_implicates(formula: Formula, *, positive: bool = False) -> set[Literals]:
+    """The clauses, as sets of literals, that the formula implies and that contain no other such clause (paper §2).
+
+    With `positive`, of the positive clauses alone. By the definition, so for small formulas.
+    """
+    table = _Table(formula)
+    return table.minimal(lambda literals: table.true_in & table.somewhere(literals) == table.true_in, positive)
+
+
+class _Table:
+    """A truth table: sets of worlds are the bits of one number."""
+
+    def __init__(self, formula: Formula) -> None:
+        self.variables = formula.variables
+        sizes = [variable.size for variable in self.variables]
+        self.count = prod(sizes)
+        if self.count > MOST_WORLDS or prod(2 * size + 1 for size in sizes) > MOST_WORLDS * 16:
+            raise TooLarge(
+                f"{len(sizes)} variables have too many worlds and terms for the definition; explain a classifier of the"
+                " formula instead",
+                limit=MOST_WORLDS,
+            )
+        self.all = (1 << self.count) - 1
+        self.state: dict[tuple[Variable, int], int] = {}
+        repeat = 1
+        for variable in reversed(self.variables):
+            run = (1 << repeat) - 1
+            step = repeat * variable.size
+            comb = sum(1 << start for start in range(0, self.count, step))
+            for index in range(variable.size):
+                self.state[variable, index] = comb * run << index * repeat
+            repeat = step
+        self.true_in = formula.fold(self._leaf, self._joined)
+
+    def _leaf(self, node: Formula) -> int:
+        if node.variable is None:
+            return self.all if node.kind == CONSTANT_TRUE else 0
+        return self.state[node.variable, node.index]
+
+    def _joined(self, node: Formula, parts: list[int]) -> int:
+        if node.kind == NOT:
+            return self.all & ~parts[0]
+        found = self.all if node.kind == AND else 0
+        for part in parts:
+            found = found & part if node.kind == AND else found | part
+        return found
+
+    def _worlds(self, literal: Formula) -> int:
+        return self._leaf(literal) if literal.kind != NOT else self.all & ~self._leaf(literal.children[0])
+
+    def everywhere(self, literals: Literals) -> int:
+        """The worlds that satisfy all of the literals."""
+        found = self.all
+        for literal in literals:
+            found &= self._worlds(literal)
+        return found
+
+    def somewhere(self, literals: Literals) -> int:
+        """The worlds that satisfy one of the literals."""
+        found = 0
+        for literal in literals:
+            found |= self._worlds(literal)
+        return found
+
+    def minimal(self, fits: Callable[[Literals], bool], positive: bool) -> set[Literals]:
+        """The sets of literals, at most one of each variable, that fit and contain no other that fits."""
+        choices: list[list[Formula | None]] = [[None, *_literals(v, positive)] for v in self.variables]
+        every = (frozenset(literal for literal in choice if literal is not None) for choice in product(*choices))
+        found: list[Literals] = []
+        for literals in sorted(filter(fits, every), key=len):
+            if not any(smaller <= literals for smaller in found):
+                found.append(literals)
+        return set(found)
+
+
+def _literals(variable: Variable, positive: bool) -> list[Formula]:
+    """The literals that are neither constant nor the same as another one."""
+    if variable.size < 2:
+        return []
+    states = [state_number(variable, index) for index in range(variable.size)]
+    return states if positive or variable.size == 2 else [*states, *(negation(state) for state in states)]

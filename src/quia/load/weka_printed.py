@@ -1,0 +1,278 @@
+"""The J48 tree that Weka prints.
+
+Nothing is quoted there, so `a: b = c: d (3.0)` has several readings; the other lines of the same split, the rest of
+the tree and an ARFF header tell which one is meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
+from typing import NamedTuple
+
+from quia.errors import FormatError, Unsupported, shown
+from quia.load.arff import Attribute
+from quia.load.weka_tree import COUNTS, Found, Leaf, Node, Split
+
+_TITLE = re.compile(r"J48 (?:un)?pruned tree\s*")
+_INDENT = "|   "
+_LABELS_END = ("Number of Leaves", "Number of Rules", "Size of the tree")
+
+
+class _Line(NamedTuple):
+    number: int
+    text: str
+    leaf: bool
+
+
+class _Reading(NamedTuple):
+    """One way to read the lines of a split: for each line the (value, class) pairs it may stand for."""
+
+    name: str
+    operators: tuple[str, ...]
+    pairs: tuple[tuple[tuple[str, str | None], ...], ...]
+
+    @property
+    def alone(self) -> bool:
+        return all(len(choices) == 1 for choices in self.pairs)
+
+
+def read_printed(
+    text: str,
+    file: str | None,
+    *,
+    inputs: Sequence[Attribute] | None = None,
+    classes: Sequence[str] | None = None,
+) -> Found:
+    """The tree that Weka prints; of several in one output the first, which is the one of the full training set."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    title, notes = _title(lines, file)
+    columns = _columns(lines[: title + 1])
+    body, children = _outline(lines, title + 1, file)
+    if not children:
+        return [Leaf(COUNTS.sub("", body[0].text).removeprefix(": "), body[0].number)], columns, notes
+    known = None if inputs is None else {attribute.name: attribute for attribute in inputs}
+    groups = {parent: [body[child - 1] for child in mine] for parent, mine in children.items()}
+    readings = {
+        parent: _fitting(list(_readings(group)), known, classes) or _no_reading(group, file)
+        for parent, group in groups.items()
+    }
+    chosen = _chosen(readings, groups, set(columns), file)
+    nodes: list[Node] = [Leaf("", 0)] * (len(body) + 1)
+    for parent, mine in children.items():
+        name, operators, pairs = chosen[parent]
+        values = tuple(choices[0][0] for choices in pairs)
+        nodes[parent] = Split(name, operators, values, tuple(mine), groups[parent][0].number)
+        for child, choices in zip(mine, pairs, strict=True):
+            if (label := choices[0][1]) is not None:
+                nodes[child] = Leaf(label, body[child - 1].number)
+    notes += [
+        f"line {groups[parent][0].number} can be read in {len(ways)} ways; {chosen[parent].name!r} was taken as the"
+        " attribute; give arff= to be sure"
+        for parent, ways in readings.items()
+        if len(ways) > 1
+    ]
+    return nodes, columns, notes
+
+
+def _title(lines: Sequence[str], file: str | None) -> tuple[int, list[str]]:
+    """The line above the tree, and notes."""
+    titles = [number for number, line in enumerate(lines) if _TITLE.fullmatch(line)]
+    if not titles:  # only the tree was kept, or another learner's output
+        for line in lines:
+            if line.startswith("Scheme:") or "classifiers." in line:
+                raise Unsupported(f"{shown(line.strip())} is not a J48 tree", cure="give the output of Weka's J48")
+        return -1, []
+    for line in lines[: titles[0]]:
+        if line.startswith("Scheme:") and "weka.classifiers.trees.J48 " not in f"{line.split(None, 1)[-1]} "[:30]:
+            raise Unsupported(
+                f"{shown(line.strip())} is not J48 alone", cure="give the output of weka.classifiers.trees.J48"
+            )
+    # A combination of trees, or a filter before one, says so between Weka's heading and the first tree.
+    for line in reversed(lines[: titles[0]]):
+        if line.startswith("==="):
+            break
+        if line.strip("-= \r"):
+            raise Unsupported(
+                f"{shown(line.strip())} stands above the tree, so it is a part of another model",
+                cure="give the output of weka.classifiers.trees.J48 alone",
+            )
+    notes = [f"the output has {len(titles)} trees; this is the first"] if len(titles) > 1 else []
+    return titles[0], notes
+
+
+def _columns(lines: Sequence[str]) -> list[str]:
+    """The columns that the Explorer lists above the tree, if it does."""
+    for number, line in enumerate(lines):
+        if line.startswith("Attributes:"):
+            listed = takewhile(lambda name: name.startswith(" " * 14), lines[number + 1 :])
+            names = [name[14:].rstrip("\r") for name in listed]
+            return names if str(len(names)) == line.split()[-1] else []
+    return []
+
+
+def _outline(lines: Sequence[str], start: int, file: str | None) -> tuple[list[_Line], dict[int, list[int]]]:
+    """The lines of the tree, and the children of each node; node 0 is the root, node n + 1 stands at line n."""
+    found: list[tuple[int, int, str]] = []
+    for number, line in enumerate(lines[start:], start + 1):
+        if not line.strip("- \r"):
+            if found:
+                break
+            continue
+        if line.startswith(_LABELS_END):
+            break
+        depth = 0
+        while line.startswith(_INDENT, depth * len(_INDENT)):
+            depth += 1
+        found.append((number, depth, line[depth * len(_INDENT) :].rstrip("\r")))
+    if not found:
+        raise FormatError("has no tree below its title", file=file, line=start)
+    depths = [depth for _, depth, _ in found] + [0]
+    children: dict[int, list[int]] = {}
+    path = [0]
+    body = []
+    for index, (number, depth, text) in enumerate(found):
+        if depth >= len(path):
+            raise FormatError(f"{shown(text)} is indented too far", file=file, line=number)
+        del path[depth + 1 :]
+        leaf = depths[index + 1] <= depth
+        if leaf and not COUNTS.search(text):
+            raise FormatError(
+                f"{shown(text)} neither ends in a class with its counts nor has branches below", file=file, line=number
+            )
+        if not text.startswith(": ") or len(found) > 1:
+            children.setdefault(path[depth], []).append(index + 1)
+        path.append(index + 1)
+        body.append(_Line(number, text, leaf))
+    return body, children
+
+
+def _readings(group: Sequence[_Line]) -> Iterator[_Reading]:
+    """Every way to read the lines of a split, the likeliest first: numbers, then long names before short ones."""
+    first = group[0].text
+    for operators in (("<=", ">"), ("=", "!="), ("=",) * len(group)):
+        if len(operators) != len(group):
+            continue
+        sign = f" {operators[0]} "
+        place = first.rfind(sign)
+        while place >= 0:
+            name = first[:place]
+            if name and all(
+                line.text.startswith(f"{name} {operator} ") for line, operator in zip(group, operators, strict=True)
+            ):
+                pairs = tuple(
+                    tuple(_pairs(line, line.text[len(name) + len(operator) + 2 :]))
+                    for line, operator in zip(group, operators, strict=True)
+                )
+                yield from _coherent(_Reading(name, operators, pairs))
+            place = first.rfind(sign, 0, place + len(sign) - 1)
+
+
+def _pairs(line: _Line, rest: str) -> Iterator[tuple[str, str | None]]:
+    """The (value, class) pairs that the text after an operator may stand for."""
+    if not line.leaf:
+        yield rest, None
+        return
+    rest = COUNTS.sub("", rest)
+    place = rest.find(": ")
+    while place >= 0:
+        yield rest[:place], rest[place + 2 :]
+        place = rest.find(": ", place + 1)
+
+
+def _coherent(reading: _Reading) -> Iterator[_Reading]:
+    """The reading without the pairs that no split has; nothing if a line is left with none."""
+    if reading.operators[-1] == "=":
+        pairs = reading.pairs
+    elif reading.operators == ("<=", ">"):
+        pairs = tuple(tuple(pair for pair in choices if _is_number(pair[0])) for choices in reading.pairs)
+    else:
+        both = {value for value, _ in reading.pairs[0]} & {value for value, _ in reading.pairs[1]}
+        pairs = tuple(tuple(pair for pair in choices if pair[0] in both) for choices in reading.pairs)
+    if all(pairs):
+        yield reading._replace(pairs=pairs)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return float(text) == float(text)
+    except ValueError:
+        return False
+
+
+def _fitting(
+    readings: list[_Reading], known: Mapping[str, Attribute] | None, classes: Sequence[str] | None
+) -> list[_Reading]:
+    """The readings that an ARFF header allows."""
+    if known is None or classes is None:
+        return readings
+    fitting = []
+    for reading in readings:
+        attribute = known.get(reading.name)
+        if attribute is None or (attribute.states is None) != (reading.operators[0] == "<="):
+            continue
+        states = attribute.states
+        pairs = tuple(
+            tuple(
+                (value, label)
+                for value, label in choices
+                if (states is None or value in states) and (label is None or label in classes)
+            )
+            for choices in reading.pairs
+        )
+        if all(pairs):
+            fitting.append(reading._replace(pairs=pairs))
+    return fitting
+
+
+def _no_reading(group: Sequence[_Line], file: str | None) -> list[_Reading]:
+    raise FormatError(
+        f"{' | '.join(shown(line.text) for line in group[:3])} cannot be read as the branches of one test; if arff= is"
+        " given, the attribute, its states and the classes must be in it",
+        file=file,
+        line=group[0].number,
+    )
+
+
+def _chosen(
+    readings: Mapping[int, list[_Reading]],
+    groups: Mapping[int, Sequence[_Line]],
+    names: set[str],
+    file: str | None,
+) -> dict[int, _Reading]:
+    """One reading for each split.
+
+    What has one reading only tells names and classes, which choose among the readings of the rest. A name that is
+    wrong all the same does no silent harm: the instance then has no value of that name, which is an error.
+    """
+    sure = [ways[0] for ways in readings.values() if len(ways) == 1]
+    names = names | {reading.name for reading in sure}
+    lines = (zip(*(way.pairs for way in ways), strict=True) for ways in readings.values())
+    labels = ({label for choices in line for _, label in choices} for group in lines for line in group)
+    classes = {label for told in labels if len(told) == 1 for label in told}
+    chosen = {}
+    for parent, ways in readings.items():
+        best = next((way for way in ways if way.name in names), ways[0])
+        chosen[parent] = best._replace(
+            pairs=tuple(
+                _one_pair(choices, classes, line, file)
+                for choices, line in zip(best.pairs, groups[parent], strict=True)
+            )
+        )
+    return chosen
+
+
+def _one_pair(
+    choices: tuple[tuple[str, str | None], ...], classes: set[str | None], line: _Line, file: str | None
+) -> tuple[tuple[str, str | None], ...]:
+    if len(choices) == 1:
+        return choices
+    likely = [pair for pair in choices if pair[1] in classes]
+    if len(likely) != 1:
+        raise Unsupported(
+            f"line {line.number}, {shown(line.text)}, can be read with class {shown(choices[0][1])} or"
+            f" {shown(choices[1][1])}",
+            cure="give arff=, the training file, whose header tells states from classes",
+        )
+    return (likely[0],)

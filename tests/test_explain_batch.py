@@ -1,0 +1,152 @@
+"""Tables of decisions: every row as `explain` has it, none lost, none reordered."""
+
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import quia
+from quia.batch.table import distinct
+from strategies import random_case, random_graph, random_instance
+
+
+def listed(reasons: Any) -> list[dict[str, str]]:
+    return [{state["feature"]: state["state"] for state in reason} for reason in reasons]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rows_are_explained_as_one_by_one(seed: int) -> None:
+    rng = Random(seed)
+    for _ in range(40):
+        case = random_case(rng)
+        graph = quia.DecisionGraph.from_dict(case.graph)
+        rows = [random_instance(rng, case.graph) for _ in range(6)]
+        rows += rows[:2]
+        options = {"against": case.against, "frozen": case.frozen, "costs": case.costs}
+        table = quia.explain_batch(graph, pa.Table.from_pylist(rows), counts=True, limit=3, **options).to_pylist()
+        assert len(table) == len(rows)
+        for row, found in zip(rows, table, strict=True):
+            assert found["decision"] == graph.classify(row)
+            if found["decision"] == case.against:
+                assert "already" in found["error"]
+                assert found["shortest_necessary"] is None
+                continue
+            assert (found["error"], found["complete"]) == (None, True)
+            why = quia.explain(graph, row, **options)
+            for kind in ("necessary", "sufficient"):
+                shortest = getattr(why, f"{kind}_reasons")(shortest=True, limit=3)
+                assert listed(found[f"shortest_{kind}"]) == [reason.to_dict() for reason in shortest]
+                assert found[f"shortest_{kind}_ties"] == shortest.count
+                assert found[f"{kind}_count"] == getattr(why, f"count_{kind}")()
+
+
+@pytest.fixture(scope="module")
+def admissions(examples: Path) -> quia.DecisionGraph:
+    return quia.load(examples / "admissions.json")
+
+
+ROWS = [
+    {"id": 1, "SAT": 1449.0, "GPA": "medium", "Essay": "fail", "Interview": "fail"},
+    {"id": 2, "SAT": 1450.0, "GPA": "high", "Essay": "pass", "Interview": "fail"},
+    {"id": 3, "SAT": 1449.0, "GPA": "medium", "Essay": "fail", "Interview": "fail"},
+]
+
+
+def in_order(rows: list[dict[str, Any]]) -> list[list[Any]]:
+    return [[row[name] for name in ("SAT", "GPA", "Essay", "Interview")] for row in rows]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pa.Table.from_pylist(ROWS),
+        pa.RecordBatch.from_pylist(ROWS),
+        pd.DataFrame(ROWS),
+        pd.DataFrame(ROWS).astype({"GPA": "category", "SAT": "int64"}),
+        pd.DataFrame(ROWS).astype(str),
+        pl.DataFrame(ROWS),
+        ROWS,
+        np.array(in_order(ROWS), object),
+        in_order(ROWS),
+    ],
+    ids=["table", "batch", "pandas", "categories", "texts", "polars", "mappings", "array", "lists"],
+)
+def test_tables_of_every_kind(admissions: quia.DecisionGraph, data: Any) -> None:
+    table = quia.explain_batch(admissions, data)
+    assert table["decision"].to_pylist() == ["Reject", "Accept", "Reject"]
+    assert listed(table["shortest_sufficient"].to_pylist()[0]) == [{"Essay": "fail", "Interview": "fail"}]
+    assert table["error"].null_count == 3
+
+
+def test_bad_rows_are_told_of_in_their_place(admissions: quia.DecisionGraph) -> None:
+    rows: list[dict[str, Any]] = [*ROWS, ROWS[0] | {"GPA": "midium"}, ROWS[0] | {"SAT": None}, ROWS[1]]
+    table = quia.explain_batch(admissions, rows)
+    assert table["decision"].to_pylist() == ["Reject", "Accept", "Reject", None, None, "Accept"]
+    assert table["complete"].to_pylist() == [True, True, True, False, False, True]
+    errors = table["error"].to_pylist()
+    assert "did you mean 'medium'" in errors[3]
+    assert "SAT is missing" in errors[4]
+    assert table["shortest_necessary"].to_pylist()[3] is None
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "match"),
+    [
+        ([{"SAT": 1}], {}, "no column 'GPA'"),
+        ([[1, 2]], {}, "have 2 values; the classifier has 4"),
+        ([1, 2], {}, "give a DataFrame"),
+        (ROWS, {"against": "Acept"}, "did you mean 'Accept'"),
+        (ROWS, {"frozen": ["Esay"]}, "did you mean 'Essay'"),
+        (ROWS, {"limit": -1}, "limit is -1"),
+        (ROWS, {"costs": {"SAT": 0}}, "positive"),
+    ],
+)
+def test_tables_that_do_not_fit(admissions: quia.DecisionGraph, data: Any, options: Any, match: str) -> None:
+    with pytest.raises(quia.InstanceError, match=match):
+        quia.explain_batch(admissions, data, **options)
+
+
+def test_no_rows_and_no_tests(admissions: quia.DecisionGraph) -> None:
+    empty = quia.explain_batch(admissions, pd.DataFrame(ROWS).iloc[:0], counts=True)
+    assert empty.num_rows == 0
+    leaf = {"quia": 1, "variables": {}, "classes": ["c"], "root": "c", "nodes": {"c": {"class": "c"}}}
+    constant = quia.explain_batch(quia.DecisionGraph.from_dict(leaf), pd.DataFrame(ROWS))
+    assert constant["decision"].to_pylist() == ["c"] * 3
+    assert constant["shortest_sufficient"].to_pylist() == [[[]]] * 3
+    assert constant["shortest_necessary"].to_pylist() == [[]] * 3
+
+
+def test_numbers_at_the_cuts_are_the_same_in_bulk() -> None:
+    rng = Random(3)
+    for _ in range(60):
+        d = random_graph(rng)
+        graph = quia.DecisionGraph.from_dict(d)
+        rows = [random_instance(rng, d) for _ in range(20)]
+        found = quia.explain_batch(graph, pa.Table.from_pylist(rows))["decision"].to_pylist()
+        assert found == [graph.classify(row) for row in rows]
+
+
+def test_distinct_rows() -> None:
+    rng = np.random.default_rng(0)
+    states = rng.integers(-1, 3, (5000, 4), dtype=np.int32)
+    first, which = distinct(states)
+    assert np.array_equal(states[first][which], states)
+    assert len(first) == len(np.unique(states, axis=0))
+
+
+def test_a_real_tree(shared_data: Path) -> None:
+    """Adult: the decisions are Weka's own, row by row, but for values that are missing."""
+    folder = shared_data / "trees" / "adult"
+    tree = quia.load(folder / "tree.j48.txt")
+    rows = pd.read_csv(folder / "rows.csv.gz")
+    table = quia.explain_batch(tree, rows, counts=True)
+    weka = [line for line in (folder / "weka_predictions.txt").read_text().split("\n") if line]
+    pairs = [(ours, theirs) for ours, theirs in zip(table["decision"].to_pylist(), weka, strict=True) if ours]
+    assert len(pairs) > 900
+    assert all(ours == theirs for ours, theirs in pairs)
+    assert all("is missing" in error for error in table["error"].drop_null().to_pylist())
