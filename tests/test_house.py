@@ -40,6 +40,7 @@ ORDER = [
     "explanation",
     "batch",
     "show",
+    "web",
     "command",
     "cli",
 ]
