@@ -100,7 +100,7 @@ def read(benchmark: Benchmark, *, seed: int = SEED) -> Loaded:
         raise Unsupported(f"{benchmark.model} is a {classifier.kind}", cure="measure decision trees and graphs")
     if benchmark.data is None:
         return Loaded(benchmark.name, classifier, random_states(classifier, RANDOM_INSTANCES, seed))
-    columns, rows = _table(benchmark.data)
+    columns, rows = table(benchmark.data)
     states, kept = _encoded(classifier, (dict(zip(columns, row, strict=True)) for row in rows))
     return Loaded(benchmark.name, classifier, states, len(rows) - len(kept))
 
@@ -115,7 +115,7 @@ def random_states(classifier: DecisionGraph, count: int, seed: int) -> npt.NDArr
 def _read_tree(benchmark: Benchmark) -> Loaded:
     assert benchmark.data is not None
     meta = json.loads((benchmark.model.parent / "meta.json").read_text("utf-8"))
-    columns, rows = _table(benchmark.data)
+    columns, rows = table(benchmark.data)
     nominal = meta["nominal_columns"] | {meta["class_column"]: meta["class_values"]}
     classifier = load(benchmark.model, format="weka", arff=arff_header(columns, nominal))
     assert isinstance(classifier, DecisionGraph)
@@ -126,7 +126,8 @@ def _read_tree(benchmark: Benchmark) -> Loaded:
     return Loaded(benchmark.name, classifier, states, len(rows) - len(kept), meta.get("rows"), accuracy, meta)
 
 
-def _table(file: Path) -> tuple[list[str], list[list[str]]]:
+def table(file: Path) -> tuple[list[str], list[list[str]]]:
+    """A CSV file: the names of its columns, and its rows."""
     data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
     columns, *rows = csv.reader(io.StringIO(data.decode("utf-8"), newline=""))
     return columns, rows
@@ -149,6 +150,11 @@ def arff_header(columns: Sequence[str], nominal: dict[str, list[str]]) -> str:
     kinds = ["{" + ",".join(map(_quoted, nominal[c])) + "}" if c in nominal else "numeric" for c in columns]
     lines = [f"@attribute {_quoted(c)} {kind}" for c, kind in zip(columns, kinds, strict=True)]
     return "\n".join(["@relation data", *lines, "@data", ""])
+
+
+def arff_value(column: str, value: str, nominal: dict[str, list[str]]) -> str:
+    """A value as Weka's file format has it; ? is a missing one."""
+    return _quoted(value) if column in nominal and value != "?" else value
 
 
 def _quoted(text: str) -> str:
