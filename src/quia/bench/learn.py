@@ -22,7 +22,7 @@ import numpy as np
 from quia.bench.benchmarks import SEED, Benchmark, arff_header, arff_value, find, table
 from quia.errors import Unsupported, listed
 
-OPENML = {
+OPENML: dict[str, tuple[str, int] | int] = {
     "adult": ("adult", 2),
     "fashion_mnist": ("Fashion-MNIST", 1),
     "gisette": ("gisette", 2),
@@ -32,9 +32,9 @@ OPENML = {
     "nomao": ("nomao", 1),
     "ohscal.wc": ("ohscal.wc", 1),
     "spambase": ("spambase", 1),
-    "compas": ("compas-two-years", 4),
+    "compas": 42193,
 }
-"""The paper's ten data sets: our name → OpenML's name and version."""
+"""The paper's ten data sets: our name → OpenML's name and version, or its number where the name has several."""
 TEST_SHARE = 0.15
 MOST_INSTANCES = 1000
 _MISSING = "?"
@@ -88,12 +88,13 @@ def fetch(name: str, cache: Path) -> tuple[list[str], list[list[str]], Nominal]:
         from sklearn.datasets import fetch_openml
     except ImportError:
         raise Unsupported("fetching from OpenML needs scikit-learn", cure="pip install scikit-learn pandas") from None
-    called, version = OPENML[name]
+    which = OPENML[name]
+    asked: dict[str, Any] = {"data_id": which} if isinstance(which, int) else {"name": which[0], "version": which[1]}
     try:
-        bunch: Any = fetch_openml(called, version=version, data_home=str(cache / "sklearn"), as_frame=True)
+        bunch: Any = fetch_openml(**asked, data_home=str(cache / "sklearn"), as_frame=True)
     except OSError as fault:
         raise Unsupported(
-            f"OpenML could not be reached for {called}: {fault}", cure="give a folder of prepared files with --data DIR"
+            f"OpenML could not be reached for {name}: {fault}", cure="give a folder of prepared files with --data DIR"
         ) from None
     frame = bunch.data.assign(**{str(bunch.target.name): bunch.target})
     nominal = {

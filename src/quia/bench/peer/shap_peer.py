@@ -16,19 +16,19 @@ def prepare(job: dict[str, Any]) -> dict[str, Callable[[list[float]], dict[str, 
     classes = len(job["classes"])
     variable = np.array(tree["variable"])
     leaf = variable < 0
-    weight = np.full(len(variable), 1e-3)  # no node may weigh nothing
+    weight = np.where(leaf, 1e-3, 0.0)  # no node may weigh nothing
     for row in job["background"]:
         node = 0
-        weight[0] += 1
         while variable[node] >= 0:
-            side = "left" if row[variable[node]] <= tree["threshold"][node] else "right"
-            node = tree[side][node]
-            weight[node] += 1
+            node = tree["left" if row[variable[node]] <= tree["threshold"][node] else "right"][node]
+        weight[node] += 1
+    for node in np.flatnonzero(~leaf)[::-1]:  # children have greater numbers than their parents
+        weight[node] = weight[tree["left"][node]] + weight[tree["right"][node]]
     values = np.zeros((len(variable), classes))
     values[leaf, np.array(tree["label"])[leaf]] = 1
     for node in np.flatnonzero(~leaf)[::-1]:
         left, right = tree["left"][node], tree["right"][node]
-        values[node] = (weight[left] * values[left] + weight[right] * values[right]) / (weight[left] + weight[right])
+        values[node] = (weight[left] * values[left] + weight[right] * values[right]) / weight[node]
     left = np.where(leaf, -1, tree["left"])
     right = np.where(leaf, -1, tree["right"])
     single = {
