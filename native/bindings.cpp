@@ -12,6 +12,7 @@
 #include <string>
 
 #include "batch.hpp"
+#include "complete_reason.hpp"
 #include "family.hpp"
 #include "graph.hpp"
 #include "graph_reasons.hpp"
@@ -274,6 +275,15 @@ void bind_graph(nb::module_& module) {
            },
            "states"_a, nb::kw_only(), "target"_a = -1, "frozen"_a = nb::none(), "shortest"_a = false, "costs"_a = nb::none(),
            "timeout"_a = nb::none(), "memory"_a = default_memory)
+      .def("complete_reason",
+           [](const Graph& graph, Array<std::int32_t> states, std::int32_t target, Frozen frozen) {
+             const Question question = make_question(graph, states, target, checked_frozen(frozen, graph.variable_count()));
+             Budget budget = make_budget();
+             FlatNnf made = without_gil([&] { return complete_reason(graph, question, budget); });
+             return nb::make_tuple(to_numpy(std::move(made.kind)), to_numpy(std::move(made.literal)),
+                                   to_numpy(std::move(made.child_start)), to_numpy(std::move(made.child)));
+           },
+           "states"_a, nb::kw_only(), "target"_a = -1, "frozen"_a = nb::none())
       .def("shortest_length",
            [](const Graph& graph, Array<std::int32_t> states, std::int32_t target, Frozen frozen, Costs costs) {
              const Question question = make_question(graph, states, target, checked_frozen(frozen, graph.variable_count()));

@@ -38,12 +38,9 @@ def explain_rows(circuit: Circuit, rows: npt.NDArray[np.int32], question: Questi
 def _families(circuit: Circuit, states: list[int], decision: int, question: Question) -> Families | None:
     if decision == question.against:
         return None
-
-    def sustains(label: int) -> bool:
-        return label == decision if question.against < 0 else label != question.against
-
+    against = None if question.against < 0 else circuit.classes[question.against]
     try:
-        formula = complete_reason(circuit, states, sustains=sustains, frozen=question.frozen)
+        formula = complete_reason(circuit, states, against=against, frozen=question.frozen)
     except Unsupported:  # the circuit explains the other decision only
         return None
     return Families.of(partial(formula.find_necessary), question.costs)

@@ -8,9 +8,8 @@ import os
 import sys
 from typing import Any
 
-from quia.command import Subparsers, add_model, instance, write
+from quia.command import Subparsers, add_model, instance, load_model, write
 from quia.command.progress import working
-from quia.load import load
 
 
 def add(subparsers: Subparsers) -> None:
@@ -49,8 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Explain, print, and say by the exit code whether time was enough."""
     from quia.explanation import explain
 
-    with working("reading the model"):
-        classifier = load(arguments.model, format=arguments.format)
+    classifier = load_model(arguments)
     features = [v.name for v in classifier.variables]
     given = instance.read(arguments, features)
     costs = dict(instance.pair(text, features, "--cost") for text in arguments.cost)
