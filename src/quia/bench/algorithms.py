@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from quia import paper
 from quia._kernel import Family, Graph, OverBudget
-from quia.complete import complete_reason
+from quia.complete import closed_form
 from quia.errors import TooLarge
 from quia.graph import DecisionGraph
 from quia.nnf import NNF
@@ -63,10 +63,8 @@ class Outcome:
 
 
 def reason_formula(graph: DecisionGraph, states: npt.NDArray[np.int32]) -> NNF:
-    """The complete reason of the decision on an instance, ready for the paper's algorithms."""
-    encoded = states.tolist()
-    decision = graph.decide(encoded)
-    formula = complete_reason(graph, encoded, sustains=lambda label: label == decision)
+    """The complete reason of the decision on an instance, in plain Python, ready for the paper's algorithms."""
+    formula = closed_form(graph, states.tolist())
     _ = formula.nodes, formula.is_or_decomposable  # kept with the formula, so that no algorithm's time has them
     return formula
 

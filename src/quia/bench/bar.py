@@ -53,7 +53,7 @@ class Bar:
         >>> bar = Bar(8)
         >>> bar.done = 2
         >>> bar.text(10, "adult")
-        '███████▏                     25 % · 10 s · about 30 s more · adult'
+        '███████                      25 % · 10 s · about 30 s more · adult'
         """
         share = min(self.done / self.total, 1)
         eighths = round(share * _WIDTH * 8)

@@ -22,7 +22,7 @@ def tree(nodes: int, features: int, *, classes: int = 4, seed: int = 1) -> Decis
     test = np.full(total, -1, np.int32)
     label = np.full(total, -1, np.int32)
     pairs = np.zeros((total, 2), np.int64)
-    cut_at = np.zeros(total, np.int32)
+    bounds = np.zeros((total, 4), np.int32)  # of the states of the first edge and of the second
     regions: dict[int, dict[int, tuple[int, int]]] = {0: {}}
     majority = {0: 0}
     made = 1
@@ -40,7 +40,7 @@ def tree(nodes: int, features: int, *, classes: int = 4, seed: int = 1) -> Decis
             node += 1
             continue
         cut = int(draw.integers(low, high))
-        test[node], cut_at[node], pairs[node] = variable, cut, (made, made + 1)
+        test[node], bounds[node], pairs[node] = variable, (low, cut, cut + 1, high), (made, made + 1)
         stays = int(draw.integers(2))
         for side, part in enumerate(((low, cut), (cut + 1, high))):
             regions[made + side] = {**region, variable: part}
@@ -49,16 +49,14 @@ def tree(nodes: int, features: int, *, classes: int = 4, seed: int = 1) -> Decis
         node += 1
     for leaf, klass in majority.items():
         label[leaf] = klass
-    return _flat(test, label, pairs, cut_at, features, classes)
+    return _flat(test, label, pairs, bounds, features, classes)
 
 
-def _flat(test: Ints, label: Ints, pairs: Ints, cut: Ints, features: int, classes: int) -> DecisionGraph:
+def _flat(test: Ints, label: Ints, pairs: Ints, bounds: Ints, features: int, classes: int) -> DecisionGraph:
     """Nodes numbered from the root down, turned round so that children come first."""
     last = len(test) - 1
-    test, label, pairs, cut = test[::-1], label[::-1], pairs[::-1], cut[::-1]
+    test, label, pairs, bounds = test[::-1], label[::-1], pairs[::-1], bounds[::-1]
     inner = test >= 0
-    low = np.stack([np.zeros(inner.sum(), np.int32), cut[inner] + 1], 1).ravel()
-    high = np.stack([cut[inner], np.full(inner.sum(), STATES - 1)], 1).ravel()
     edges = 2 * int(inner.sum())
     return DecisionGraph(
         tuple(Variable.numeric(f"x{v}", range(STATES - 1)) for v in range(features)),
@@ -68,8 +66,8 @@ def _flat(test: Ints, label: Ints, pairs: Ints, cut: Ints, features: int, classe
         np.concatenate([[0], np.cumsum(2 * inner)]).astype(np.int64),
         (last - pairs[inner]).ravel().astype(np.int32),
         np.arange(edges + 1, dtype=np.int64),
-        low.astype(np.int32),
-        high.astype(np.int32),
+        bounds[inner][:, ::2].ravel(),
+        bounds[inner][:, 1::2].ravel(),
     )
 
 
@@ -77,8 +75,13 @@ def threshold_graph(nodes: int, variables: int = 46, *, seed: int = 1) -> Decisi
     """The ordered decision graph of a naive Bayes classifier over binary features, with about so many nodes.
 
     A node is a level and the sum of the weights so far; it is a leaf once the rest cannot change the side of the
-    threshold that the sum ends on. The weights are scaled so that the graph gets as large as asked for.
+    threshold, half of all weights, that the sum ends on.
     """
+    return _from_sums(threshold_weights(nodes, variables, seed=seed))
+
+
+def threshold_weights(nodes: int, variables: int, *, seed: int) -> Ints:
+    """Whole weights, the greatest first, scaled so that the graph gets as large as asked for."""
     low, high = 1.0, float(nodes)
     shape = np.random.default_rng(seed).lognormal(0, 1, variables)
     shape = np.sort(shape / shape.max())[::-1]
@@ -86,7 +89,7 @@ def threshold_graph(nodes: int, variables: int = 46, *, seed: int = 1) -> Decisi
         scale = (low * high) ** 0.5
         size = 2 + sum(map(len, _sums(_weights(shape, scale))))
         low, high = (scale, high) if size < nodes else (low, scale)
-    return _from_sums(_weights(shape, high))
+    return _weights(shape, high)
 
 
 def _weights(shape: npt.NDArray[np.float64], scale: float) -> Ints:

@@ -65,7 +65,8 @@ def ratio_text(ratio: float | None) -> str:
 
 
 def _three(number: float) -> str:
-    return f"{number:.2f}" if number < 10 and number != round(number, 1) else f"{number:.3g}"
+    """Two or three digits: 0.52, 4.2, 4.25, 12.3, 620."""
+    return f"{round(number, 2):g}" if number < 10 else f"{number:.3g}"
 
 
 def plain_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
