@@ -42,6 +42,7 @@ ORDER = [
     "show",
     "web",
     "command",
+    "bench",
     "cli",
 ]
 
