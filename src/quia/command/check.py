@@ -34,7 +34,7 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--predicted",
         metavar="COLUMN",
-        help="the column of --data with the model's own decisions, if it cannot be asked",
+        help="which column of --data has them, if the model itself cannot be asked",
     )
     parser.add_argument("--json", action="store_true", help="print JSON (schema quia/check/1)")
     parser.set_defaults(run=run)
