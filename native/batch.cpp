@@ -6,6 +6,7 @@
 #include "dual.hpp"
 #include "family.hpp"
 #include "graph_reasons.hpp"
+#include "hitting.hpp"
 #include "minimum_parts.hpp"
 #include "workers.hpp"
 
@@ -46,7 +47,7 @@ class RowExplainer {
     columns.decision.push_back(decision);
     const Question question{states, decision, options_.target, options_.frozen};
     const bool wants_all = options_.sufficient || options_.count_necessary || options_.count_sufficient;
-    if (graph_.is_tree())
+    if (graph_.is_tree() && options_.shortest)
       explain_tree(question, wants_all, columns);
     else
       explain_graph(question, wants_all, columns);
@@ -84,12 +85,13 @@ class RowExplainer {
   }
 
   void explain_graph(const Question& question, bool wants_all, BatchColumns& columns) {
-    if (options_.necessary) {
+    if (options_.necessary && options_.shortest) {
       const Family shortest = quia::necessary(graph_, question, true, options_.costs, scratch_, budget_);
       append_family(columns.necessary, shortest);
     }
-    if (!wants_all) return;
+    if (!wants_all && options_.shortest) return;
     const Family all = quia::necessary(graph_, question, false, nullptr, scratch_, budget_);
+    if (options_.necessary && !options_.shortest) append_family(columns.necessary, all);
     if (options_.count_necessary) append(columns.count_necessary, all.count(budget_), all.complete());
     localise_costs(all.variables());
     std::shared_ptr<const SetTable> clauses;
@@ -111,7 +113,7 @@ class RowExplainer {
         if (!set) break;
         first.add(set);
       }
-      append(columns, family.count(budget_), first, family.variables(), true);
+      append(columns, options_.shortest ? family.count(budget_) : Natural(first.size()), first, family.variables(), true);
     } catch (const OverBudget& over) {
       if (over.cause == OverBudget::Cause::cancelled) throw;
       append_unknown(columns);
@@ -123,9 +125,14 @@ class RowExplainer {
     if (options_.sufficient) {
       try {
         if (!clauses) throw OverBudget(OverBudget::Cause::time);
-        const MinimumParts minimum = minimum_hitting_sets(*clauses, costs(), search_, budget_);
-        const SetTable first = minimum.first(options_.limit, costs(), budget_);
-        append(columns.sufficient, minimum.count(budget_), first, variables, true);
+        if (options_.shortest) {
+          const MinimumParts minimum = minimum_hitting_sets(*clauses, costs(), search_, budget_);
+          const SetTable first = minimum.first(options_.limit, costs(), budget_);
+          append(columns.sufficient, minimum.count(budget_), first, variables, true);
+        } else {
+          const SetTable first = first_hitting_sets(*clauses);
+          append(columns.sufficient, Natural(first.size()), first, variables, true);
+        }
       } catch (const OverBudget& over) {
         if (over.cause == OverBudget::Cause::cancelled) throw;
         append_unknown(columns.sufficient);
@@ -141,6 +148,17 @@ class RowExplainer {
         append(columns.count_sufficient, Natural(0), false);
       }
     }
+  }
+
+  SetTable first_hitting_sets(const SetTable& clauses) {
+    HittingSets hitting(clauses, local_costs_, false);
+    SetTable first(clauses.universe);
+    while (first.size() < options_.limit) {
+      const Word* set = hitting.next(budget_);
+      if (!set) break;
+      first.add(set);
+    }
+    return first;
   }
 
   void localise_costs(const std::vector<std::int32_t>& variables) {

@@ -18,6 +18,7 @@ struct BatchOptions {
   const std::uint8_t* frozen = nullptr;
   const std::int64_t* costs = nullptr;
   std::size_t limit = 10;              // reasons listed a row and kind
+  bool shortest = true;                // else the first of all reasons are listed, and `ties` is how many
   bool necessary = true, sufficient = true, count_necessary = false, count_sufficient = false;
   unsigned threads = 2;
   double timeout_per_row = Budget::no_timeout;
@@ -26,7 +27,7 @@ struct BatchOptions {
 
 // One kind of shortest reasons for a run of rows, in compressed sparse rows.
 struct ReasonColumns {
-  std::vector<Natural> ties;                      // per row: how many there are in all
+  std::vector<Natural> ties;                      // per row: how many shortest ones there are in all
   std::vector<std::int64_t> reason_start{0};      // row → reasons listed
   std::vector<std::int64_t> member_start{0};      // reason → members
   std::vector<std::int32_t> members;

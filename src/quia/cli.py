@@ -1,4 +1,4 @@
-"""The command line: `quia explain`, `quia check`, `quia convert`."""
+"""The command line: `quia explain`, `quia batch`, `quia check`, `quia convert`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from importlib import import_module
 from quia import __version__
 from quia.errors import QuiaError
 
-COMMANDS = ("explain", "check", "convert")
+COMMANDS = ("explain", "batch", "check", "convert")
 """Each is a module of quia.command with `add(subparsers)`, which names its `run(arguments) -> exit code`."""
 
 EXIT_CODES = """exit codes:

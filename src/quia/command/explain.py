@@ -39,8 +39,8 @@ def add(subparsers: Subparsers) -> None:
     answer.add_argument("--shortest", action="store_true", help="only the shortest (with costs, cheapest) reasons")
     many = answer.add_mutually_exclusive_group()
     many.add_argument("--all", action="store_true", help="every reason")
-    many.add_argument("--limit", metavar="N", type=_limit, default=10, help="at most N of each kind (default 10)")
-    answer.add_argument("--timeout", metavar="S", type=_seconds, help="stop looking for reasons after S seconds")
+    many.add_argument("--limit", metavar="N", type=limit_of, default=10, help="at most N of each kind (default 10)")
+    answer.add_argument("--timeout", metavar="S", type=seconds_of, help="stop looking for reasons after S seconds")
     answer.add_argument("--json", action="store_true", help="print JSON (schema quia/explanation/1)")
     parser.set_defaults(run=run)
 
@@ -77,13 +77,15 @@ def _wants_colour() -> bool:
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
 
 
-def _limit(text: str) -> int:
+def limit_of(text: str) -> int:
+    """A whole number from 0 on."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
     return int(text)
 
 
-def _seconds(text: str) -> float:
+def seconds_of(text: str) -> float:
+    """A time, in seconds."""
     try:
         seconds = float(text)
     except ValueError:
