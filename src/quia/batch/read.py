@@ -107,7 +107,10 @@ class Source:
             read_options=csv.ReadOptions(block_size=_BLOCK, use_threads=False),
             parse_options=csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=keep),
             convert_options=csv.ConvertOptions(
-                include_columns=list(self.columns), column_types=dict.fromkeys(self.columns, pa.string())
+                include_columns=list(self.columns),
+                column_types=dict.fromkeys(self.columns, pa.string()),
+                null_values=[""],
+                strings_can_be_null=True,
             ),
         )
         with reader:

@@ -220,8 +220,12 @@ def _presence(column: Any) -> tuple[list[str], Ints]:
 
 def _starts(column: Any) -> tuple[Ints, Ints, Any]:
     """Lists of lists of states: where rows' sets and sets' members begin, and all the states."""
-    sets = column.values
-    return column.offsets.to_numpy(), sets.offsets.to_numpy(), sets.values
+    # A slice of a column shares all of its values: only its own are meant.
+    set_start = column.offsets.to_numpy()
+    sets = column.values.slice(set_start[0], set_start[-1] - set_start[0])
+    member_start = sets.offsets.to_numpy()
+    states = sets.values.slice(member_start[0], member_start[-1] - member_start[0])
+    return set_start - set_start[0], member_start - member_start[0], states
 
 
 def _codes(column: Any) -> tuple[list[str], Ints]:

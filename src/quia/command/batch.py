@@ -44,9 +44,7 @@ def add(subparsers: Subparsers) -> None:
         "--id", metavar="COLUMN", action="append", default=[], help="a column to carry along (else the row's number)"
     )
     parser.add_argument("--rejects", metavar="FILE", help="put rows that cannot be explained here, not into OUT")
-    parser.add_argument(
-        "--delimiter", metavar="C", help="what parts the columns of a CSV (else told by its first line)"
-    )
+    parser.add_argument("--delimiter", metavar="C", help="what parts a CSV's columns (else told by its first line)")
     _add_question(parser)
     _add_running(parser)
     parser.set_defaults(run=run)

@@ -51,14 +51,14 @@ def page(summary: Summary, *, title: str) -> str:
     colour = {label: _COLOURS[i % len(_COLOURS)] for i, label in enumerate(sorted(summary.classes))}
     sections = [_totals(summary), _section("Decisions", _bars(summary.classes.most_common(), colour))]
     for kind, by_class in summary.features.items():
-        for label in sorted(by_class):
-            sections.append(
-                _section(
-                    f"Features in the shortest {_TITLES[kind]} of “{label}”",
-                    _bars(_top(by_class[label]), dict.fromkeys(by_class[label], colour[label]), summary.classes[label]),
-                    "Share of this class's rows that have the feature in a listed shortest reason.",
-                )
+        sections += [
+            _section(
+                f"Features in the shortest {_TITLES[kind]} of “{label}”",
+                _bars(_top(counts), dict.fromkeys(counts, colour[label]), summary.classes[label]),
+                "Share of this class's rows that have the feature in a listed shortest reason.",
             )
+            for label, counts in sorted(by_class.items())
+        ]
     for kind, lengths in summary.lengths.items():
         sections.append(_section(f"How long the shortest {_TITLES[kind]} are", _bars(_in_order(lengths))))
     for column, digits in summary.sizes.items():
