@@ -98,6 +98,18 @@ class Answers:
         """How much memory they take, about."""
         return 16 * len(self) * (1 + len(self.numbers)) + sum(part.nbytes for part in self.lists.values())
 
+    def nothing(self) -> Answers:
+        """The answers of one row of which nothing is known."""
+        none = np.zeros(0, np.int32)
+        start = np.zeros(2, np.int64)
+        unknown = Lists(np.zeros(1, bool), start, start[:1], none, none, none)
+        return Answers(
+            np.full(1, -1, self.decision.dtype),
+            np.zeros(1, bool),
+            dict.fromkeys(self.lists, unknown),
+            dict.fromkeys(self.numbers, Numbers(np.full(1, -1, np.int64))),
+        )
+
     def take(self, rows: Ints) -> Answers:
         """The answers of these rows, in this order."""
         return Answers(

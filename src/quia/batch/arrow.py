@@ -105,40 +105,34 @@ def explain_table(
     pa = arrow()
     id_fields = check_ids(table.schema, ids, question)
     states, faults = encode_table(classifier, table)
-    sound = np.arange(table.num_rows)
-    if faults:
-        is_sound = np.ones(table.num_rows, bool)
-        is_sound[list(faults)] = False
-        sound = np.flatnonzero(is_sound)
-        states = states[sound]
-    answers = _answers(classifier, states, question, cache)
-    columns = answer_columns(classifier, answers, question, encoded=encoded)
-    if faults:
-        # Rows that could not be encoded take nothing.
-        taken = np.full(table.num_rows, -1, np.int64)
-        taken[sound] = np.arange(len(sound))
-        indices = pa.array(taken, mask=taken < 0)
-        columns = {name: column.take(indices) for name, column in columns.items()}
-        columns["complete"] = columns["complete"].fill_null(False)
-        errors = columns["error"].to_pylist()
-        for row, message in faults.items():
-            errors[row] = message
-        columns["error"] = pa.array(errors, pa.string())
+    answers = _answers(classifier, states, faults, question, cache)
+    columns = answer_columns(classifier, answers, faults, question, encoded=encoded)
     layout = schema(question, id_fields, encoded=encoded)
     carried = [whole(table.column(name)) for name in ids]
     made = [columns[name] for name in layout.names[len(ids) :]]
     return pa.RecordBatch.from_arrays([*carried, *made], schema=layout)
 
 
-def _answers(classifier: Classifier, states: Any, question: Question, cache: Cache | None) -> Answers:
+def _answers(
+    classifier: Classifier, states: Any, faults: Mapping[int, str], question: Question, cache: Cache | None
+) -> Answers:
+    """The answers of all rows, nothing for those with a fault; distinct rows are worked out once."""
+    sound = np.arange(len(states))
+    if faults:
+        sound = np.delete(sound, list(faults))
+        states = states[sound]
     tested = states[:, list(classifier.tested)] if len(classifier.tested) < states.shape[1] else states
     first, which, hashes = distinct(tested)
     rows = np.ascontiguousarray(states[first])
     if cache is None:
-        found = answer(classifier, rows, question)
+        found, place = answer(classifier, rows, question), np.arange(len(rows))
     else:
-        found = cache.look_up(hashes, rows, lambda missing: answer(classifier, missing, question))
-    return found if len(first) == len(states) else found.take(which)
+        found, place = cache.look_up(hashes, rows, lambda missing: answer(classifier, missing, question))
+    if faults:
+        found = Answers.join([found, found.nothing()])
+    taken = np.full(len(sound) + len(faults), len(found) - 1)
+    taken[sound] = place[which]
+    return found if np.array_equal(taken, np.arange(len(found))) else found.take(taken)
 
 
 def check_ids(given: pa.Schema, ids: Sequence[str], question: Question) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.batch.answering import LARGEST_COUNT
-from quia.batch.answers import Answers, Bools, Ints, Lists, Numbers
+from quia.batch.answers import Answers, Ints, Lists, Numbers
 from quia.batch.question import KINDS, Question
 from quia.batch.table import arrow
 
@@ -43,14 +44,14 @@ def fields(question: Question, *, encoded: bool = False) -> list[Any]:
         columns.append(("counterfactuals", pa.list_(pa.struct([("changes", states), ("decision", text)]))))
     if question.protected:
         columns += [("biased", pa.bool_()), ("bias_reasons", pa.list_(states))]
-    columns += [("complete", pa.bool_()), ("error", pa.string())]
+    columns += [("complete", pa.bool_()), ("error", text)]
     return [pa.field(name, kind) for name, kind in columns]
 
 
 def answer_columns(
-    classifier: Classifier, answers: Answers, question: Question, *, encoded: bool = False
+    classifier: Classifier, answers: Answers, faults: Mapping[int, str], question: Question, *, encoded: bool = False
 ) -> dict[str, Any]:
-    """The columns of the answers, by name."""
+    """The columns of the answers, by name; `faults` say why some rows have none."""
     pa = arrow()
     texts = _texts(classifier)
     columns = {"decision": _text(answers.decision, texts.classes, encoded)}
@@ -62,17 +63,22 @@ def answer_columns(
         bias = answers.lists["bias_reasons"]
         columns["biased"] = pa.array(np.diff(bias.set_start) > 0, mask=~bias.known)
     columns["complete"] = pa.array(answers.complete)
-    columns["error"] = _errors(classifier, answers, question)
+    columns["error"] = _errors(classifier, answers, faults, question, encoded)
     return columns
 
 
-def _errors(classifier: Classifier, answers: Answers, question: Question) -> Any:
+def _errors(
+    classifier: Classifier, answers: Answers, faults: Mapping[int, str], question: Question, encoded: bool
+) -> Any:
     pa = arrow()
-    already: Bools = answers.decision == question.against
-    if not already.any():
-        return pa.nulls(len(answers), pa.string())
-    message = f"the decision is {classifier.classes[question.against]!r} already"
-    return pa.array([message], pa.string()).take(pa.array(np.zeros(len(answers), np.int8), mask=~already))
+    codes = np.full(len(answers), -1, np.int32)
+    messages: dict[str, int] = {}
+    if question.against >= 0:
+        messages[f"the decision is {classifier.classes[question.against]!r} already"] = 0
+        codes[answers.decision == question.against] = 0
+    if faults:
+        codes[list(faults)] = [messages.setdefault(message, len(messages)) for message in faults.values()]
+    return _text(codes, pa.array(list(messages), pa.string()), encoded)
 
 
 def _texts(classifier: Classifier) -> _Texts:
@@ -94,8 +100,11 @@ def _texts(classifier: Classifier) -> _Texts:
 
 
 def _text(codes: Ints, texts: Any, encoded: bool) -> Any:
+    """Texts by their number, none where that is below 0."""
     pa = arrow()
-    indices = pa.array(codes.astype(np.int32, copy=False))
+    numbers = codes.astype(np.int32, copy=False)
+    none = numbers < 0
+    indices = pa.array(numbers, mask=none) if none.any() else pa.array(numbers)
     return pa.DictionaryArray.from_arrays(indices, texts) if encoded else texts.take(indices)
 
 

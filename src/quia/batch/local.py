@@ -219,7 +219,7 @@ def _parted(found: pa.RecordBatch, part: Part) -> tuple[pa.RecordBatch, pa.Recor
     rows = part.rows.filter(faulty)
     names = [name for name in rows.schema.names if name != FAULT]
     numbers = pa.array(np.flatnonzero(faulty.to_numpy(zero_copy_only=False)) + part.start + 1)
-    columns = [numbers, *(_plain(rows.column(name)) for name in names), found.column("error").filter(faulty)]
+    columns = [numbers, *(_plain(rows.column(name)) for name in names), _plain(found.column("error").filter(faulty))]
     rejected = pa.RecordBatch.from_arrays(columns, names=["row", *names, "error"])
     return found.filter(sound), rejected
 

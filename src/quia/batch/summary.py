@@ -12,7 +12,7 @@ import numpy as np
 
 from quia.batch.answers import Ints, spread
 from quia.batch.question import KINDS
-from quia.batch.table import arrow, row_hashes
+from quia.batch.table import arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -131,11 +131,10 @@ class Summary:
 
 def summary_of(batch: pa.RecordBatch, *, ids: Sequence[str] = (), start: int = 0) -> Summary:
     """What one batch of a result says; its first row is row `start` of the input, counted from 0."""
-    pa = arrow()
     labels, decision = _codes(batch.column("decision"))
     is_rejected = decision < 0
-    error = batch.column("error")
-    has_error = error.is_valid().to_numpy(zero_copy_only=False)
+    messages, error = _codes(batch.column("error"))
+    has_error = error >= 0
     summary = Summary(
         batch.num_rows,
         rejected=int(is_rejected.sum()),
@@ -144,8 +143,7 @@ def summary_of(batch: pa.RecordBatch, *, ids: Sequence[str] = (), start: int = 0
         classes=_tally(labels, decision[~is_rejected]),
     )
     if summary.rejected:
-        messages = Counter(error.filter(pa.array(is_rejected)).to_pylist())
-        summary.errors = Counter(dict(messages.most_common(_MOST_ERRORS)))
+        summary.errors = Counter(dict(_tally(messages, error[is_rejected]).most_common(_MOST_ERRORS)))
     for kind in KINDS:
         if f"shortest_{kind}" in batch.schema.names:
             _count_reasons(summary, kind, batch.column(f"shortest_{kind}"), labels, decision)
@@ -160,17 +158,18 @@ def summary_of(batch: pa.RecordBatch, *, ids: Sequence[str] = (), start: int = 0
         summary.asked_bias = True
         biased = batch.column("biased").fill_null(False).to_numpy(zero_copy_only=False)
         summary.biased = _tally(labels, decision[biased])
-        names, present = _presence(batch.column("bias_reasons"))
-        summary.bias_features = Counter(_positive(names, present.sum(axis=0)))
+        names, _, features = _mentions(batch.column("bias_reasons"))
+        summary.bias_features = _tally(names, features)
     return summary
 
 
 def _count_reasons(summary: Summary, kind: str, column: Any, labels: Sequence[str], decision: Ints) -> None:
-    names, present = _presence(column)
+    names, rows, features = _mentions(column)
+    by_class = np.bincount(decision[rows] * len(names) + features, minlength=len(labels) * len(names))
+    given = np.unique(decision[decision >= 0])
     summary.features[kind] = {
-        label: Counter(_positive(names, present[decision == code].sum(axis=0)))
-        for code, label in enumerate(labels)
-        if (decision == code).any()
+        labels[code]: Counter(_positive(names, by_class[code * len(names) : (code + 1) * len(names)]))
+        for code in given.tolist()
     }
     set_start, member_start, _ = _starts(column)
     has = np.flatnonzero(np.diff(set_start) > 0)
@@ -189,10 +188,11 @@ def _sets(
     names, codes = _codes(states.field("feature"))
     items, begin = spread(member_start, set_start[rows])
     features = codes[items]
-    present = np.zeros((len(rows), len(names) + 1), np.int32)
-    present[np.repeat(np.arange(len(rows)), np.diff(begin)), features] = 1
-    present[:, -1] = decision[rows]
-    _, first, counts = np.unique(row_hashes(present), return_index=True, return_counts=True)
+    # A set is told from others by the sum of random numbers, one for each feature and class.
+    random = np.random.default_rng(8).integers(0, 2**64, len(names) + len(labels), np.uint64)
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(random[features], dtype=np.uint64)])
+    marks = sums[begin[1:]] - sums[begin[:-1]] + random[len(names) + decision[rows]]
+    _, first, counts = np.unique(marks, return_index=True, return_counts=True)
     found = {}
     for at, count in sorted(zip(first.tolist(), counts.tolist(), strict=True)):
         row = int(rows[at])
@@ -207,15 +207,15 @@ def _row_name(batch: pa.RecordBatch, ids: Sequence[str], row: int, start: int) -
     return ", ".join(f"{name} {batch.column(name)[row].as_py()}" for name in ids)
 
 
-def _presence(column: Any) -> tuple[list[str], Ints]:
-    """The features that lists mention, and for each row which of them its sets have."""
+def _mentions(column: Any) -> tuple[list[str], Ints, Ints]:
+    """Features' names, and every pair of a row and a feature that some set of its list has, once."""
     set_start, member_start, states = _starts(column)
     names, codes = _codes(states.field("feature"))
-    row_of_set = np.repeat(np.arange(len(column)), np.diff(set_start))
-    row_of_member = np.repeat(row_of_set, np.diff(member_start))
-    present = np.zeros((len(column), len(names)), bool)
+    row_of_member = np.repeat(np.arange(len(column)), np.diff(member_start[set_start]))
+    present = np.zeros((len(column), max(1, len(names))), bool)
     present[row_of_member, codes] = True
-    return names, present
+    rows, features = np.divmod(np.flatnonzero(present), present.shape[1])
+    return names, rows, features
 
 
 def _starts(column: Any) -> tuple[Ints, Ints, Any]:
