@@ -509,3 +509,39 @@ def test_no_rows_are_no_fault(capsys: pytest.CaptureFixture[str], tmp_path: Path
             if out in ("folder", "o.parquet"):
                 assert pq.read_table(target).num_rows == 0
                 assert "shortest_necessary" in pq.read_table(target).column_names
+
+
+def test_a_finished_folder_that_lost_a_part_is_mended(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    data = write_input(applicants(300), tmp_path / "t.csv")
+    asked = [MODEL, data, "-o", tmp_path / "out", "--part-rows", 50]
+    assert run(capsys, *asked)[0] == 0
+    before = contents(tmp_path / "out")
+    (tmp_path / "out" / "part-000002.parquet").unlink()
+    (tmp_path / "out" / "part-000004.parquet").write_bytes(b"PAR1")
+    assert run(capsys, *asked)[0] == 0
+    assert contents(tmp_path / "out") == before
+
+
+def test_a_torn_journal_is_gone_on_with(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Cut anywhere, as a power cut might leave it, the journal leads to the same result."""
+    data = write_input(applicants(200), tmp_path / "t.csv")
+    asked = [MODEL, data, "-o", tmp_path / "out", "--part-rows", 50]
+    assert run(capsys, *asked)[0] == 0
+    before = contents(tmp_path / "out")
+    journal = tmp_path / "out" / "_journal"
+    whole = journal.read_bytes()
+    for cut in Random(3).sample(range(len(whole)), 12):
+        journal.write_bytes(whole[:cut])
+        assert run(capsys, *asked)[0] == 0
+        assert contents(tmp_path / "out") == before
+
+
+def test_the_benchmark_prints_its_ratios(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    from quia.bench.batch import main as bench
+
+    data = write_input(applicants(200), tmp_path / "t.csv")
+    assert bench([str(MODEL), str(data), "--rows", "500", "--folder", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("plain Python loop: ")
+    assert [line.split()[:2] for line in lines[2:]] == [["rows", "500"], ["columns", "500"]]
+    assert all(re.search(r"\d+% +\d+% +\d+x", line) for line in lines[2:])

@@ -38,6 +38,7 @@ ORDER = [
     "batch",
     "show",
     "command",
+    "bench",
     "cli",
 ]
 

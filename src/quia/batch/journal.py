@@ -115,5 +115,10 @@ def _entries(stream: Any) -> list[dict[str, Any]]:
 
 def _differing(was: dict[str, Any], now: dict[str, Any]) -> str:
     """What is not the same, in a word."""
-    names = {"model": "model", "input": "input, or it has changed since", "question": "question", "schema": "version"}
+    names = {
+        "input": "input, or it has changed since",
+        "ids": "--id",
+        "part_rows": "--part-rows",
+        "rejects": "--rejects",
+    }
     return next((names.get(key, key) for key in now if was.get(key) != now[key]), "")

@@ -126,7 +126,7 @@ def run(job: Job, *, progress: Callable[[Progress], None] | None = None, restart
         raise unwritable(job.work, fault) from None
     journal = open_journal(job.journal, job.asked(), output=job.output)
     try:
-        if journal.finished is None or not job.output.exists():
+        if journal.finished is None or not _is_whole(job, journal):
             _explain_all(job, journal, progress or (lambda _: None))
             if journal.asked["input"] != job.asked()["input"]:
                 raise FormatError("has changed while it was read; run again with --restart", file=job.source.path)
@@ -181,6 +181,14 @@ def _is_done(job: Job, journal: Journal, part: Part) -> bool:
         return False
     file = job.part(part.number)
     return file.is_file() and file.stat().st_size == facts["bytes"] and job.summary_part(part.number).is_file()
+
+
+def _is_whole(job: Job, journal: Journal) -> bool:
+    """Whether a finished run's result is still there."""
+    if not job.is_folder:
+        return job.output.is_file()
+    sizes = {job.part(index): facts["bytes"] for index, facts in journal.done.items()}
+    return all(file.is_file() and file.stat().st_size == size for file, size in sizes.items())
 
 
 def _explain_part(job: Job, part: Part, cache: Cache, stop: threading.Event) -> tuple[int, dict[str, Any]]:
