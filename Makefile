@@ -1,13 +1,14 @@
 # make demo   build, install into .venv and explain some decisions
 # make test   the whole test suite
 # make check  lint, types, formatting
+# make sanitize, make fuzz  look for faults in the kernel
 
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 SOURCES := pyproject.toml $(wildcard CMakeLists.txt native/*)
 
-.PHONY: demo test check format clean
+.PHONY: demo test check sanitize fuzz format clean
 
 demo: $(VENV)/.installed
 	@QUIA="$(CURDIR)/$(BIN)/quia" examples/demo.sh
@@ -19,6 +20,18 @@ check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The whole suite on a kernel built with AddressSanitizer and UBSan (slow).
+sanitize: $(VENV)/.installed-dev
+	$(PYTHON) -m venv .venv-sanitize
+	.venv-sanitize/bin/python -m pip install --quiet --disable-pip-version-check '.[test]' \
+	  --config-settings=cmake.define.QUIA_SANITIZE=ON --config-settings=build-dir=build/sanitize
+	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
+	  .venv-sanitize/bin/python -m pytest tests -n 2 -p no:cacheprovider
+
+fuzz: $(VENV)/.installed-dev
+	$(BIN)/python fuzz/kernel.py 60 $$RANDOM
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
@@ -35,7 +48,8 @@ $(VENV)/.installed: $(BIN)/python $(SOURCES)
 
 $(VENV)/.installed-dev: $(BIN)/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps python-weka-wrapper3  # brings weka.jar
 	@touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-sanitize build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -8,6 +8,7 @@ import pytest
 
 import oracle
 import quia
+from quia.complete import closed_form
 from strategies import Case, every_classifier, random_case, random_frozen, random_neighbour
 
 CASES_EACH = 150
@@ -75,6 +76,8 @@ def test_complete_reasons_of_random_graphs(seed: int) -> None:
         if why is None:
             continue
         formula = why.complete_reason
+        assert formula == closed_form(graph, why.states, against=case.against, frozen=why.frozen_variables)
+        assert why.is_constant == formula.is_true
         assert formula.is_monotone
         assert formula.is_or_decomposable
         assert quia.NNF.from_dict(formula.to_dict(), graph.variables) == formula

@@ -106,6 +106,28 @@ def test_faults_are_one_sentence(
     assert "Traceback" not in err
 
 
+def test_options_of_the_format(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "g.odd"
+    file.write_text("[E]\n0 0 S0 S1\n")
+    code, out, err = run(
+        capsys,
+        "explain",
+        file,
+        "--option",
+        'classes=["deny", "admit"]',
+        "--option",
+        'states=["no", "yes"]',
+        "--set",
+        "E=no",
+    )
+    assert (code, err) == (0, "")
+    assert "deny because E=no" in out
+    code, _, err = run(capsys, "explain", file, "--option", "clases=x", "--set", "E=0")
+    assert code == 2
+    assert "did you mean 'classes'" in err
+    assert run(capsys, "explain", file, "--option", "classes", "--set", "E=0")[0] == 2
+
+
 def test_check_tells_what_is_in_it(capsys: pytest.CaptureFixture[str], examples: Path, tmp_path: Path) -> None:
     code, out, _ = run(capsys, "check", examples / "admissions.json")
     assert code == 0

@@ -320,9 +320,9 @@ def test_depth_is_no_limit():
     variables = [Variable.nominal(f"v{i}", ["0", "1"]) for i in range(50)]
     states = [state(v, 1) for v in variables]
     deep = states[0]
-    for i in range(1, 20_000):
+    for i in range(1, 10_000):
         deep = (states[i % 50] & deep) if i % 2 else (~states[i % 50] | deep)
-    assert len(list(children_first(deep))) > 20_000
+    assert len(list(children_first(deep))) > 10_000
     assert deep.size == parse(str(deep), variables).size
     assert pickle.loads(pickle.dumps(deep)) is deep
     assert not deep.is_or_decomposable

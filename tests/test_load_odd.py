@@ -3,14 +3,11 @@
 import gzip
 import random
 from itertools import product
-from pathlib import Path
 
 import pytest
 
 from quia import FormatError, GraphError, explain, load
 from quia.load import odd
-
-GRAPHS = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "graphs"
 
 
 def follow(text, values):
@@ -117,7 +114,7 @@ def test_faults_name_the_line(text, line, says, tmp_path):
 
 
 def test_a_deep_chain_and_a_wide_order():
-    count = 50_000
+    count = 10_000
     lines = [f"[{', '.join(f'v{k}' for k in range(count))}]"]
     lines += [f"{k} {k} S0 {k + 1 if k + 1 < count else 'S1'}" for k in reversed(range(count))]
     graph = odd.read("\n".join(lines).encode())
@@ -125,8 +122,8 @@ def test_a_deep_chain_and_a_wide_order():
     assert graph.classify([1] * (count - 1) + [0]) == "0"
 
 
-@pytest.mark.skipif(not GRAPHS.is_dir(), reason="needs the shared data")
-def test_the_compiled_graphs_of_the_shared_data():
+def test_the_compiled_graphs_of_the_shared_data(shared_data):
+    graphs = shared_data / "graphs"
     rng = random.Random(2)
     sizes = {
         "andes_COMPO16_n24_T0.5_robdd": 7321,
@@ -134,13 +131,13 @@ def test_the_compiled_graphs_of_the_shared_data():
         "tcc4e_var_20_n30_T0.5": 200_226,
     }
     for name, size in sizes.items():
-        graph = load(GRAPHS / f"{name}.odd.gz")
+        graph = load(graphs / f"{name}.odd.gz")
         assert len(graph) == size + 2
-        text = gzip.decompress((GRAPHS / f"{name}.odd.gz").read_bytes()).decode()
+        text = gzip.decompress((graphs / f"{name}.odd.gz").read_bytes()).decode()
         for _ in range(2):
             values = {v.name: rng.randrange(2) for v in graph.variables}
             assert graph.classify(values) == follow(text, values)
-    same = [load(GRAPHS / f"andes_COMPO16_n24_T0.5_{kind}.odd.gz") for kind in ("robdd", "quasi")]
+    same = [load(graphs / f"andes_COMPO16_n24_T0.5_{kind}.odd.gz") for kind in ("robdd", "quasi")]
     for _ in range(200):
         values = {v.name: rng.randrange(2) for v in same[0].variables}
         assert same[0].classify(values) == same[1].classify(values)

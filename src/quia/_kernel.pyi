@@ -120,6 +120,15 @@ class Graph:
         a few linear passes and the size of the answer's diagram.
         Paper: Proposition 7, Equations 1 and 2.
         """
+    def complete_reason(
+        self, states: _Int32, *, target: int = -1, frozen: _UInt8 | None = None
+    ) -> tuple[_UInt8, _Int32, _Int64, _Int32]:
+        """The complete reason as the arrays that `Nnf` takes: kind, literal, child_start, child.
+
+        Equal nodes are made once, and constants stand only where the whole is constant.
+        Complexity: one pass over the graph.
+        Paper: Proposition 7, Equations 1 and 2.
+        """
     def shortest_length(
         self,
         states: _Int32,

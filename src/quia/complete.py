@@ -1,33 +1,52 @@
-"""Complete reasons in closed form (paper §4)."""
+"""Complete reasons in closed form (paper §4).
+
+The kernel makes them; `closed_form` is the same in plain Python, to be read beside the paper and compared with.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
+import numpy as np
+
 from quia.circuit import Circuit
 from quia.classifier import Classifier
+from quia.graph import DecisionGraph
 from quia.nnf import NNF, Builder
 from quia.ranges import covers
 
 
 def complete_reason(
-    classifier: Classifier,
-    states: Sequence[int],
-    *,
-    sustains: Callable[[int], bool],
-    frozen: Collection[int] = (),
+    classifier: Classifier, states: Sequence[int], *, against: str | None = None, frozen: Collection[int] = ()
 ) -> NNF:
-    """Why the decision on an instance is what it is: Γ, a monotone and ∨-decomposable NNF without constants inside.
+    """Why the decision on an encoded instance is what it is: Γ, monotone, with no constant inside.
 
-    `states` is the encoded instance, `sustains(class)` whether a class leaves the decision as it is: for "why c"
-    it is c alone (Eq. 1), for "why not c*" it is any class but c* (Eq. 2). The literals of `frozen` variables,
-    which no change may touch, are ⊤.
+    With `against` it says why the class is not that one (Eq. 2). The literals of `frozen` variables, which no change
+    may touch, are ⊤. Of a decision graph, and of a circuit that can be negated, Γ is ∨-decomposable.
 
     Complexity: linear in the size of the classifier. Paper: Prop. 7 and 8; for a circuit, Prop. 3.
     """
     if isinstance(classifier, Circuit):
-        return classifier.complete_reason(states, sustains=sustains, frozen=frozen)
-    graph = classifier
+        return classifier.complete_reason(states, sustains=sustained(classifier, states, against), frozen=frozen)
+    kind, variable, child_start, child = classifier.kernel.complete_reason(
+        np.array(states, np.int32), **classifier.kernel_question(against, frozen)
+    )
+    state = np.where(variable < 0, -1, np.array(states, np.int32)[variable]) if states else variable
+    return NNF(classifier.variables, kind, variable, state.astype(np.int32), child_start, child)
+
+
+def sustained(classifier: Classifier, states: Sequence[int], against: str | None) -> Callable[[int], bool]:
+    """Which classes leave the decision as it is: for "why c" c alone, for "why not c*" any class but c*."""
+    if against is None:
+        return classifier.decide(states).__eq__
+    return classifier.classes.index(against).__ne__
+
+
+def closed_form(
+    graph: DecisionGraph, states: Sequence[int], *, against: str | None = None, frozen: Collection[int] = ()
+) -> NNF:
+    """Γ of a decision graph as Equations 1 and 2 write it, constants simplified away."""
+    sustains = sustained(graph, states, against)
     build = Builder(graph.variables)
     leaf = [build.constant(sustains(label)) for label in range(len(graph.classes))]
     gamma: list[int] = []

@@ -13,7 +13,7 @@ from typing import Any
 
 from quia.bias import Bias
 from quia.classifier import Classifier
-from quia.complete import complete_reason
+from quia.complete import complete_reason, sustained
 from quia.costs import Costs, exact_costs
 from quia.counterfactual import Counterfactual, changes
 from quia.errors import InstanceError, did_you_mean, listed, shown
@@ -98,18 +98,23 @@ class Explanation:
     @cached_property
     def complete_reason(self) -> NNF:
         """The formula that says why (paper Def. 2); ⊤ if nothing could make the decision another one."""
-        return complete_reason(self.classifier, self.states, sustains=self._sustains, frozen=self.frozen_variables)
+        return complete_reason(self.classifier, self.states, against=self.against, frozen=self.frozen_variables)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no change of features that may change can change the decision: its complete reason is ⊤."""
+        return self._holds_whatever(set(range(len(self.variables))).difference(self.frozen_variables))
+
+    def _holds_whatever(self, changing: Collection[int]) -> bool:
+        """Whether the decision sticks whatever these variables are, all others kept, frozen or not."""
+        if isinstance(self.classifier, DecisionGraph):
+            return self.classifier.holds_without(self.states, changing, against=self.against)
+        return self._unfrozen_reason.holds(lambda variable, _: variable not in changing)
 
     @cached_property
     def _unfrozen_reason(self) -> NNF:
         """The complete reason with no feature held fixed."""
-        if not self.frozen_variables:
-            return self.complete_reason
-        return complete_reason(self.classifier, self.states, sustains=self._sustains)
-
-    def _sustains(self, label: int) -> bool:
-        name = self.classifier.classes[label]
-        return name == self.decision if self.against is None else name != self.against
+        return complete_reason(self.classifier, self.states, against=self.against)
 
     def necessary_reasons(
         self, *, shortest: bool = False, limit: int | None = None, timeout: float | None = None
@@ -152,13 +157,14 @@ class Explanation:
         return self._count("sufficient")
 
     def _count(self, kind: Kind) -> int:
-        return sum(self._reasons(kind, False, None, None).counts_by_length().values())
+        return self._reasons(kind, False, None, None).exact_count()
 
     def importance(self) -> Shares:
         """For each feature the share of the sufficient reasons that it is in, exactly; the largest first."""
         counts = self.sufficient_reasons().counts_by_feature()
         ranked = sorted(counts, key=lambda name: -counts[name])
-        return Shares({name: Fraction(counts[name], self.count_sufficient()) for name in ranked})
+        total = self.count_sufficient()
+        return Shares({name: Fraction(counts[name], total) for name in ranked})
 
     def counterfactuals(self, *, limit: int | None = None) -> tuple[Counterfactual, ...]:
         """The nearest changed instances: the fewest (with costs, the cheapest) changes that change the decision.
@@ -167,7 +173,8 @@ class Explanation:
         (against a class: becomes that class).
         """
         shortest = [self._members(reason) for reason in self.necessary_reasons(shortest=True)]
-        found = changes(self.classifier, self.states, shortest, sustains=self._sustains)
+        sustains = sustained(self.classifier, self.states, self.against)
+        found = changes(self.classifier, self.states, shortest, sustains=sustains)
         return tuple(islice(found, limit))
 
     def _members(self, reason: Iterable[State]) -> tuple[int, ...]:
@@ -183,7 +190,7 @@ class Explanation:
         Paper: Def. 4, Prop. 9. Frozen or not, features may differ.
         """
         states = self.classifier.encode(other_instance)
-        return self._unfrozen_reason.holds(lambda variable, _: states[variable] == self.states[variable])
+        return self._holds_whatever({v for v in self.classifier.tested if states[v] != self.states[v]})
 
     def holds_without(self, features: Collection[str]) -> bool:
         """Whether the decision would stick whatever these features were, all others kept.
@@ -193,7 +200,7 @@ class Explanation:
         if isinstance(features, str):
             features = (features,)
         dropped = {_feature(self._index, name, "a feature is") for name in features}
-        return self._unfrozen_reason.holds(lambda variable, _: variable not in dropped)
+        return self._holds_whatever(dropped)
 
     def bias(self, protected: Collection[str]) -> Bias:
         """Whether the decision can change by changing protected features alone."""

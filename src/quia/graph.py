@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
@@ -171,10 +171,19 @@ class DecisionGraph:
         self, states: Sequence[int], *, against: str | None, frozen: Sequence[int], **limits: Any
     ) -> _kernel.Family:
         """The necessary reasons of the decision on an encoded instance, as sets of variables."""
+        return self.kernel.necessary(np.array(states, np.int32), **self.kernel_question(against, frozen), **limits)
+
+    def holds_without(self, states: Sequence[int], changing: Collection[int], *, against: str | None) -> bool:
+        """Whether the decision on an encoded instance sticks whatever these variables are, all others kept."""
+        kept = set(range(len(self.variables))).difference(changing)
+        length = self.kernel.shortest_length(np.array(states, np.int32), **self.kernel_question(against, kept))
+        return length is None
+
+    def kernel_question(self, against: str | None, frozen: Collection[int]) -> dict[str, Any]:
+        """What the kernel is to be asked, as its arguments."""
         held = np.zeros(len(self.variables), np.uint8)
         held[list(frozen)] = 1
-        target = -1 if against is None else self.classes.index(against)
-        return self.kernel.necessary(np.array(states, np.int32), target=target, frozen=held, **limits)
+        return {"target": -1 if against is None else self.classes.index(against), "frozen": held}
 
     def encode(self, instance: Any) -> tuple[int, ...]:
         """The state of every tested variable in an instance; -1 for the others."""

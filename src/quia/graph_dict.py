@@ -84,7 +84,9 @@ def _declared(graph: DecisionGraph) -> dict[str, Any]:
     declared: dict[str, Any] = {}
     for index, variable in enumerate(graph.variables):
         if variable.labels is not None:
-            declared[variable.name] = {"kind": "nominal", "states": list(variable.labels)}
+            special = {"other": variable.other, "missing": variable.no_value}
+            named = {key: label for key, label in special.items() if label is not None}
+            declared[variable.name] = {"kind": "nominal", "states": list(variable.labels), **named}
             continue
         declared[variable.name] = {"kind": "numeric"}
         if variable.single:
@@ -119,7 +121,7 @@ def _declarations(data: Any) -> dict[str, Mapping[str, Any]]:
             raise GraphError(f"a variable's name is {shown(name)}; it must be a text that is not empty")
         kind = declared.get("kind") if isinstance(declared, Mapping) else None
         if kind == "nominal":
-            _check_keys(declared, what, required=("kind", "states"))
+            _check_keys(declared, what, required=("kind", "states"), optional=("other", "missing"))
             if not isinstance(declared["states"], (list, tuple)):
                 raise GraphError(f"the states of {what} are {shown(declared['states'])}; give a list of texts")
         elif kind == "numeric":
@@ -237,7 +239,7 @@ def _variables(
                 elif isinstance(condition, conditions.Interval):
                     cuts[test].update((cut, None) for cut in condition if cut is not None)
     return [
-        Variable.nominal(name, how["states"])
+        Variable.nominal(name, how["states"], other=how.get("other"), no_value=how.get("missing"))
         if how["kind"] == "nominal"
         else Variable.numeric(name, cuts[name], missing=name in missing, single=how.get("type") == "float32")
         for name, how in declared.items()

@@ -55,6 +55,10 @@ class Reasons:
         """How many there are, exactly, whatever the limit; None if that could not be found out."""
         return None if self._answer.family is None else self._answer.family.count()
 
+    def exact_count(self) -> int:
+        """How many there are; TooLarge if that could not be found out."""
+        return self._family.count()
+
     def counts_by_length(self) -> dict[int, int]:
         """How many there are of each length, without listing them."""
         return self._family.counts_by_length()

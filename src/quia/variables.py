@@ -47,10 +47,11 @@ class Cut(NamedTuple):
 class Variable:
     """A feature with its states: `Variable.nominal` or `Variable.numeric` make one.
 
-    A nominal variable has `labels`; a numeric one has sorted `cuts`, n of which make n + 1 states, and one state
-    more, the last, if the model says where a missing value (NaN) goes. `single` numbers are rounded to 32 bits
-    before they are compared, as some models do. The values of a `numbered` nominal variable may also be given as the
-    numbers of their states, 0 or False for the first, as models do that only number them.
+    A nominal variable has `labels`, of which one, `other`, may stand for every value that is not listed, and one,
+    `no_value`, for a value that is missing. A numeric variable has sorted `cuts`, n of which make n + 1 states, and
+    one state more, the last, if the model says where a missing value (NaN) goes. `single` numbers are rounded to 32
+    bits before they are compared, as some models do. The values of a `numbered` nominal variable may also be given as
+    the numbers of their states, 0 or False for the first, as models do that only number them.
 
     >>> width = Variable.numeric("W", [0.6, (1.5, "before")])
     >>> [width.text(state) for state in range(width.size)]
@@ -64,6 +65,8 @@ class Variable:
     cuts: tuple[Cut, ...] = ()
     missing: bool = False
     single: bool = False
+    other: str | None = None
+    no_value: str | None = None
     numbered: bool = field(default=False, compare=False)
     below: tuple[float, ...] = field(init=False, repr=False, compare=False, default=())
     _index: dict[str, int] = field(init=False, repr=False, compare=False, default_factory=dict)
@@ -87,17 +90,26 @@ class Variable:
             if label in self._index:
                 raise GraphError(f"variable {self.name!r} names the state {label!r} twice; states must differ")
             self._index[label] = len(self._index)
+        for special in (self.other, self.no_value):
+            if special is not None and (not isinstance(special, str) or special not in self._index):
+                raise GraphError(
+                    f"variable {self.name!r} has no state {shown(special)} for values that are missing or not listed;"
+                    f" its states are {listed(self.labels)}"
+                )
 
     @staticmethod
-    def nominal(name: str, states: Iterable[str]) -> Variable:
-        """A variable with named states.
+    def nominal(name: str, states: Iterable[str], *, other: str | None = None, no_value: str | None = None) -> Variable:
+        """A variable with named states; `other` is the one for values not listed, `no_value` for missing ones.
 
         >>> Variable.nominal("GPA", ["low", "medium", "high"]).encode("high")
         2
+        >>> town = Variable.nominal("town", ["Ghent", "any other"], other="any other")
+        >>> town.text(town.encode("Paris"))
+        'any other'
         """
         if isinstance(states, str):
             raise GraphError(f"the states of {shown(name)} are the text {shown(states)}; give a list of texts")
-        return Variable(name, tuple(states))
+        return Variable(name, tuple(states), other=other, no_value=no_value)
 
     @staticmethod
     def numeric(
@@ -148,7 +160,8 @@ class Variable:
             return self.labels[state]
         if self.missing and state == len(self.cuts) + 1:
             return MISSING
-        return interval_text(self.cuts[state - 1] if state else None, self.cuts[state] if self.cuts[state:] else None)
+        lower, upper = self.cuts[state - 1] if state else None, self.cuts[state] if self.cuts[state:] else None
+        return interval_text(lower, upper, single=self.single)
 
     def phrase(self, state: int) -> str:
         """A state in words, with the variable's name.
@@ -170,8 +183,11 @@ class Variable:
         if found is None and self.numbered:
             found = next((s for s in range(self.size) if str(s) in (value, *_spellings(value))), None)
         if found is None:
+            fallback = self.no_value if _is_missing(value) else self.other
+            found = None if fallback is None else self._index[fallback]
+        if found is None:
             labels = self.labels or ()
-            if value is None or value != value or (isinstance(value, str) and value.strip() in _NO_VALUE):
+            if _is_missing(value):
                 raise InstanceError(
                     f"{self.name} is missing ({shown(value)}) and the model does not say where a missing value goes;"
                     f" give one of {listed(labels)}"
@@ -198,7 +214,7 @@ class Variable:
                 return math.nan
             if "_" in value:  # Python reads 1_000 as 1000; no table means that
                 raise InstanceError(f"{self.name} is {shown(value)}, which is not a number")
-        elif value is None:
+        elif _is_missing(value):
             return math.nan
         try:
             return float(value)
@@ -254,8 +270,16 @@ def number_text(number: float) -> str:
     return text[:-2] if text.endswith(".0") else text
 
 
-def interval_text(lower: Cut | None, upper: Cut | None) -> str:
-    """The numbers between two cuts in words: `<= 3`, `> 3`, `(3, 4]`, `(-inf, inf)`."""
+def interval_text(lower: Cut | None, upper: Cut | None, *, single: bool = False) -> str:
+    """The numbers between two cuts in words: `<= 3`, `> 3`, `(3, 4]`, `(-inf, inf)`.
+
+    A cut among `single` numbers is written with the shortest number that, itself rounded to 32 bits, cuts there.
+
+    >>> interval_text(None, Cut(0.800000011920929)), interval_text(None, Cut(0.800000011920929), single=True)
+    ('<= 0.800000011920929', '<= 0.8')
+    """
+    if single:
+        lower, upper = lower and _shortest_single(lower), upper and _shortest_single(upper)
     if lower is None and upper is None:
         return "(-inf, inf)"
     if lower is None:
@@ -265,6 +289,24 @@ def interval_text(lower: Cut | None, upper: Cut | None) -> str:
         return f"{'>' if lower.after else '>='} {number_text(lower.threshold)}"
     opening, closing = "(" if lower.after else "[", "]" if upper.after else ")"
     return f"{opening}{number_text(lower.threshold)}, {number_text(upper.threshold)}{closing}"
+
+
+def _shortest_single(cut: Cut) -> Cut:
+    """A cut that reads short: after the last 32-bit number below, or before the first above, as 32 bits tell them.
+
+    So that what people write falls on the side that they read: where 2.45 is the first number above, it says `< 2.45`.
+    """
+    below = cut.last_below(True)
+    above = -_single_before(-below)
+    if not (math.isfinite(below) and math.isfinite(above)):
+        return cut
+    for digits in range(1, 10):  # nine digits tell all 32-bit numbers apart
+        for number in (cut.threshold, below, above):
+            short = float(f"{number:.{digits}g}")
+            rounded = nearest_single(short)
+            if rounded in (below, above):
+                return Cut(short, after=rounded == below)
+    return cut
 
 
 def nearest_single(number: float) -> float:
@@ -312,3 +354,14 @@ def _spellings(value: Any) -> list[str]:
     except (TypeError, ValueError, OverflowError):
         pass
     return texts
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or isinstance(value, str):
+        return value is None or value.strip() in _NO_VALUE
+    try:
+        return bool(value != value)
+    except TypeError:  # pandas' NA has no truth value, because it is missing
+        return True
+    except ValueError:  # an array is no value, so it is none that is missing
+        return False

@@ -49,15 +49,18 @@ def test_our_class_is_wekas_on_every_row(name):
     assert {v.name for v in bare.variables} == {printed.variables[v].name for v in printed.tested}
     assert len(rows) > 400
     predictions = (folder / "weka_predictions.txt").read_text().splitlines()
+    refused = 0
     for number, (row, prediction) in enumerate(zip(rows, predictions, strict=True)):
-        if any(row[v] == "?" for v in printed.tested):
-            with pytest.raises(quia.InstanceError, match="is missing"):
-                printed.classify(row[:-1])
+        try:
+            ours = printed.classify(row[:-1])
+        except quia.InstanceError as fault:
+            refused += "is missing" in str(fault)
             continue
-        states = printed.encode(row[:-1])
-        assert printed.classes[printed.decide(states)] == drawn.classes[drawn.decide(states)] == prediction
+        assert ours == drawn.classify(row[:-1]) == prediction
         if number % 10 == 0:
             assert bare.classify(dict(zip(columns, row, strict=True))) == prediction
+    # Two rows lack a value that their path asks for, which J48 splits into fractions.
+    assert refused == (2 if name == "adult" else 0)
 
 
 def read(text, **options):

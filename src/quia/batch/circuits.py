@@ -64,12 +64,9 @@ def _families(
 ) -> Families | None:
     if decision == target:
         return None
-
-    def sustains(label: int) -> bool:
-        return label == decision if target < 0 else label != target
-
+    against = None if target < 0 else circuit.classes[target]
     try:
-        formula = complete_reason(circuit, states, sustains=sustains, frozen=frozen)
+        formula = complete_reason(circuit, states, against=against, frozen=frozen)
     except Unsupported:  # the circuit explains the other decision only
         return None
     return Families(partial(formula.find_necessary), costs)

@@ -7,10 +7,8 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from quia.command import Subparsers, add_model, write
-from quia.command.progress import working
+from quia.command import Subparsers, add_model, load_model, write
 from quia.errors import QuiaError, listed
-from quia.load import load
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -33,8 +31,7 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Check, print; 1 if the model is not sound."""
     try:
-        with working("reading the model"):
-            classifier = load(arguments.model, format=arguments.format)
+        classifier = load_model(arguments)
     except QuiaError as fault:
         if arguments.json:
             write(json.dumps({"schema": "quia/check/1", "sound": False, "fault": str(fault)}, ensure_ascii=False))

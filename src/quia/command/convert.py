@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from quia.command import Subparsers, add_model, write
-from quia.command.progress import working
+from quia.command import Subparsers, add_model, load_model, write
 from quia.errors import Unsupported
-from quia.load import load
 
 
 def add(subparsers: Subparsers) -> None:
@@ -25,8 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quia.graph import DecisionGraph
     from quia.load import json
 
-    with working("reading the model"):
-        classifier = load(arguments.model, format=arguments.format)
+    classifier = load_model(arguments)
     if not isinstance(classifier, DecisionGraph):
         raise Unsupported(
             f"{arguments.model} is a {classifier.kind}, which quia's JSON, a format of graphs, cannot hold",

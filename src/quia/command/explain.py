@@ -8,9 +8,8 @@ import os
 import sys
 from typing import Any
 
-from quia.command import Subparsers, add_model, instance, write
+from quia.command import Subparsers, add_model, instance, load_model, write
 from quia.command.progress import working
-from quia.load import load
 
 
 def add(subparsers: Subparsers) -> None:
@@ -40,7 +39,13 @@ def add(subparsers: Subparsers) -> None:
     many = answer.add_mutually_exclusive_group()
     many.add_argument("--all", action="store_true", help="every reason")
     many.add_argument("--limit", metavar="N", type=limit_of, default=10, help="at most N of each kind (default 10)")
-    answer.add_argument("--timeout", metavar="S", type=seconds_of, help="stop looking for reasons after S seconds")
+    answer.add_argument(
+        "--timeout",
+        metavar="S",
+        type=seconds_of,
+        default=60.0,
+        help="count and gather reasons for S seconds a kind at most (default 60); then list what comes one by one",
+    )
     answer.add_argument("--json", action="store_true", help="print JSON (schema quia/explanation/1)")
     parser.set_defaults(run=run)
 
@@ -49,8 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Explain, print, and say by the exit code whether time was enough."""
     from quia.explanation import explain
 
-    with working("reading the model"):
-        classifier = load(arguments.model, format=arguments.format)
+    classifier = load_model(arguments)
     features = [v.name for v in classifier.variables]
     given = instance.read(arguments, features)
     costs = dict(instance.pair(text, features, "--cost") for text in arguments.cost)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,14 +27,35 @@ class Format(NamedTuple):
     about: str
 
 
+_BLANK = b"\xef\xbb\xbf \r\n\t"
+
+
 def _looks_like_odd(head: bytes) -> bool:
     start = head.lstrip(_BLANK)
     return start[:1] == b"[" and start[1:].lstrip()[:1] not in (b"{", b'"', b"[")  # a JSON list is another thing
 
 
-_BLANK = b"\xef\xbb\xbf \r\n\t"
+def _looks_like_dd(head: bytes) -> bool:
+    start = head.lstrip(_BLANK)
+    return start.startswith(b".ver") or (start[:1] == b"{" and b'"level_of_var"' in start[:200])
+
+
+def _begins(pattern: bytes) -> Callable[[bytes], bool]:
+    """Whether the first line that is no `c` comment is like this."""
+    form = re.compile(rb"(?:[ \t]*(?:c(?:[ \t][^\n]*)?)?\r?\n)*[ \t]*" + pattern)
+    return lambda head: form.match(head.removeprefix(b"\xef\xbb\xbf")) is not None
+
+
 FORMATS = {
     "odd": Format("quia.load.odd", _looks_like_odd, "ordered decision graphs, .odd"),
+    "xgboost": Format(
+        "quia.load.xgboost",
+        lambda head: re.match(rb"\s*\{(\s*\"|L.{7}\x07)learner", head, re.DOTALL) is not None,
+        "XGBoost's JSON",
+    ),
+    "sdd": Format("quia.load.sdd", _begins(rb"sdd\s"), "SDDs, .sdd"),
+    "nnf": Format("quia.load.nnf", _begins(rb"(?:nnf\s|[oatf] -?\d+ 0\s)"), "Decision-DNNFs, .nnf"),
+    "dd": Format("quia.load.dd", _looks_like_dd, "BDDs in dd's JSON or DDDMP text"),
     "json": Format("quia.load.json", lambda head: head.lstrip(_BLANK)[:1] == b"{", "quia's own JSON"),
     "weka": Format(
         "quia.load.weka",
@@ -43,9 +65,23 @@ FORMATS = {
         ),
         "a J48 tree as Weka prints or draws it",
     ),
+    "pmml": Format("quia.load.pmml", lambda head: b"PMML" in head and b"<" in head, "a PMML TreeModel"),
+    "lightgbm": Format("quia.load.lightgbm", lambda head: head.startswith(b"tree\nversion="), "LightGBM's text"),
+    "onnx": Format(
+        "quia.load.onnx",
+        lambda head: head[:1] == b"\x08" and head[2:3] in (b"\x12", b"\x3a", b"\x42"),
+        "an ONNX TreeEnsembleClassifier",
+    ),
 }
 
-OBJECTS: dict[str, str] = {}
+OBJECTS: dict[str, str] = {
+    "lightgbm": "quia.load.lightgbm",
+    "onnx": "quia.load.onnx",
+    "xgboost": "quia.load.xgboost",
+    "dd": "quia.load.dd",
+    "pysdd": "quia.load.sdd",
+    "quia": "quia.load.formulas",
+}
 """Live objects: the package their type comes from → the module whose `convert(source, **options)` takes them."""
 
 
@@ -72,6 +108,8 @@ def load(source: Any, /, *, format: str | None = None, **options: Any) -> Classi
 
 
 def _package(source: Any) -> str:
+    if isinstance(source, dict):
+        return "quia"  # class formulas
     for kind in type(source).__mro__:
         package = kind.__module__.partition(".")[0]
         if package in OBJECTS:

@@ -40,7 +40,7 @@ def explanation_text(
     lines = [decided]
     if explanation.frozen:
         lines.append(paint(f"Taken as given: {', '.join(explanation.frozen)}", "faint"))
-    if explanation.complete_reason.is_true:
+    if explanation.is_constant:
         return "\n".join([*lines, "", _constant(explanation)])
 
     sufficient = explanation.sufficient_reasons(limit=limit, timeout=timeout, shortest=shortest)

@@ -1,0 +1,143 @@
+"""Mutated arrays through the kernel's bindings: a ValueError or an answer, never a crash.
+
+    python fuzz/kernel.py [SECONDS] [SEED]
+
+The tests run a short stretch of it; run it for hours with the sanitized kernel (`make sanitize`).
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from itertools import islice
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from quia import _kernel
+
+STRANGE = (-(2**31), -2, -1, 0, 1, 2, 7, 64, 1000, 2**31 - 1)
+
+
+def random_arrays(rng: Random) -> tuple[list[Any], int, int]:
+    """A sound graph as the kernel takes it, with its numbers of variables and classes."""
+    variables, classes = rng.randint(1, 9), rng.randint(1, 4)
+    sizes = [rng.randint(1, 4) for _ in range(variables)]
+    tests, labels, edges = [], [], []
+    for label in range(classes):
+        tests.append(-1)
+        labels.append(label)
+        edges.append([])
+    first = 0
+    for variable in range(variables):  # ordered, so that no path tests a variable twice
+        layer = len(tests)
+        for _ in range(rng.randint(1, 3)):
+            cut = rng.randint(1, sizes[variable])
+            pairs = [(0, cut - 1), (cut, sizes[variable] - 1)][: 1 + (cut < sizes[variable])]
+            tests.append(variable)
+            labels.append(-1)
+            edges.append([(rng.randrange(first, layer), pair) for pair in pairs])
+        first = rng.choice((0, layer))
+    flat = [edge for outgoing in edges for edge in outgoing]
+    arrays = [
+        np.array(tests, np.int32),
+        np.array(labels, np.int32),
+        np.cumsum([0, *map(len, edges)], dtype=np.int64),
+        np.array([child for child, _ in flat], np.int32),
+        np.arange(len(flat) + 1, dtype=np.int64),
+        np.array([low for _, (low, _) in flat], np.int32),
+        np.array([high for _, (_, high) in flat], np.int32),
+        np.array(sizes, np.int32),
+    ]
+    return arrays, variables, classes
+
+
+def mutate(rng: Random, arrays: list[Any]) -> None:
+    """Put something strange somewhere, or cut an array short, or make it longer."""
+    which = rng.randrange(len(arrays))
+    array = arrays[which]
+    action = rng.randrange(5)
+    if action == 0 and len(array):
+        arrays[which] = array[: rng.randrange(len(array))].copy()
+    elif action == 1:
+        arrays[which] = np.append(array, array[:1])
+    elif len(array):
+        array[rng.randrange(len(array))] = rng.choice(STRANGE)
+
+
+def use(rng: Random, graph: _kernel.Graph, sizes: Any, variables: int) -> None:
+    """Ask a graph everything, with strange numbers too."""
+    strange = rng.random() < 0.2
+    row = np.array([rng.choice(STRANGE) if strange else rng.randrange(max(int(s), 1)) for s in sizes], np.int32)
+    rows = np.stack([row] * rng.randint(1, 3))
+    frozen = np.array([rng.random() < 0.2 for _ in range(variables)], np.uint8)
+    costs = np.array([rng.choice((1, 2, 5, 0 if strange else 3)) for _ in range(variables)], np.int64)
+    options: dict[str, Any] = {
+        "target": rng.choice((-1, -1, 0, 1, 9 if strange else -1)),
+        "frozen": rng.choice((None, frozen)),
+        "costs": rng.choice((None, costs)),
+    }
+    graph.classify(rows)
+    limits = {"timeout": rng.choice((None, 0.05)), "memory": rng.choice((2**30, 1000))}
+    ask(rng, graph.necessary(row, shortest=rng.random() < 0.5, **options, **limits), options["costs"])
+    graph.batch(rows, count_necessary=True, count_sufficient=True, limit=rng.randint(0, 3), **options)
+
+
+def ask(rng: Random, family: _kernel.Family, costs: Any) -> None:
+    """Ask a family everything."""
+    members = [rng.choice(STRANGE) for _ in range(3)]
+    for each in (family, family.dual(costs=costs, timeout=0.1)):
+        assert each.count() == sum(each.counts_by_length().values())
+        for found in islice(each.listing(costs), 20):
+            assert each.contains(found)
+        each.contains(members)
+        each.restrict(members[:1], members[1:]).count()
+        each.shortest(costs).count()
+        if each.count():
+            each.sample(2, rng.randrange(2**64))
+        list(islice(each.hitting_sets(costs=costs, timeout=0.1), 20))
+
+
+def random_nnf(rng: Random) -> list[Any]:
+    """A monotone formula as the kernel takes it, sometimes with an entry out of place."""
+    size = rng.randint(1, 14)
+    kind = [rng.choice((0, 1, 2, 2, 2))] + [rng.choice((2, 2, 3, 4)) for _ in range(size - 1)]
+    children = [[rng.randrange(n) for _ in range(rng.randint(0, 3))] if k > 2 else [] for n, k in enumerate(kind)]
+    arrays = [
+        np.array(kind, np.uint8),
+        np.array([rng.randrange(6) if k == 2 else -1 for k in kind], np.int32),
+        np.cumsum([0, *map(len, children)], dtype=np.int64),
+        np.array([child for each in children for child in each], np.int32),
+    ]
+    which = rng.randrange(len(arrays))
+    if rng.random() < 0.5 and len(arrays[which]):
+        arrays[which][rng.randrange(len(arrays[which]))] = rng.choice(STRANGE) % 256
+    return arrays
+
+
+def rounds(seed: int) -> Iterator[bool]:
+    """Endless rounds; each tells whether the kernel took what it was given."""
+    rng = Random(seed)
+    while True:
+        arrays, variables, classes = random_arrays(rng)
+        for _ in range(rng.choice((0, 1, 1, 2))):
+            mutate(rng, arrays)
+        try:
+            use(rng, _kernel.Graph(*arrays, classes), arrays[-1], variables)
+            ask(rng, _kernel.Nnf(*random_nnf(rng)).necessary(), None)
+            yield True
+        except (ValueError, _kernel.OverBudget):
+            yield False
+
+
+if __name__ == "__main__":
+    seconds, seed = float(sys.argv[1]) if len(sys.argv) > 1 else 10, int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    stop = time.monotonic() + seconds
+    taken = done = 0
+    for was_taken in rounds(seed):
+        taken, done = taken + was_taken, done + 1
+        if time.monotonic() > stop:
+            break
+    print(f"{done} rounds, {taken} taken, none crashed")

@@ -1,0 +1,169 @@
+"""Trees of yes/no tests on numbered columns, as boosting libraries and ONNX store them, made into decision graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from quia.conditions import Interval, states_where
+from quia.errors import FormatError, Unsupported, listed, shown
+from quia.ranges import Ranges, difference, union
+from quia.variables import Variable
+
+if TYPE_CHECKING:
+    from quia.consistent import Edges
+    from quia.graph import DecisionGraph
+
+ENSEMBLE = "give a model of one tree (one round of boosting); ensembles are planned for a later release"
+"""What to do about an ensemble."""
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A question about one column and the nodes that its answers lead to.
+
+    The answer about a number is yes in the `where` intervals, but not in the `but` ones; about a category it is yes if
+    its code is one of `codes`. `missing` is the answer about a missing value.
+    """
+
+    column: int
+    yes: int
+    no: int
+    missing: bool
+    where: tuple[Interval, ...] = ()
+    but: tuple[Interval, ...] = ()
+    codes: frozenset[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """An input column: compared in 32 bits or 64, or with categories, whose codes 0, 1, … are named in order.
+
+    A column without names for its categories gets the codes that the tree mentions, and one state for all others.
+    With `unseen_is_missing` a value that is no category counts as missing.
+    """
+
+    name: str
+    single: bool = False
+    categories: tuple[str, ...] | None = None
+    unseen_is_missing: bool = False
+
+
+Node = Test | int
+"""A test, or the class of a leaf."""
+
+
+@dataclass(slots=True)
+class _Gathered:
+    cuts: dict[tuple[float, bool], None] = field(default_factory=dict)
+    codes: set[int] = field(default_factory=set)
+    kinds: set[bool] = field(default_factory=set)
+
+
+def build(
+    columns: Sequence[Column],
+    classes: Sequence[str],
+    root: int,
+    node: Callable[[int], Node],
+    *,
+    missing: bool,
+    file: str | None,
+    notes: Sequence[str] = (),
+) -> DecisionGraph:
+    """The graph of the tree below a root; `missing` says whether a missing value is a state."""
+    from quia.graph import DecisionGraph
+
+    order, found = _walk(root, node, len(columns), file)
+    states = [_Gathered() for _ in columns]
+    for each in found:
+        if isinstance(each, Test):
+            mine = states[each.column]
+            mine.kinds.add(each.codes is None)
+            mine.codes |= each.codes or set()
+            ends = (cut for interval in (*each.where, *each.but) for cut in interval)
+            mine.cuts.update(dict.fromkeys((cut.threshold, cut.after) for cut in ends if cut is not None))
+    variables = []
+    for column, mine in zip(columns, states, strict=True):
+        if len(mine.kinds) > 1:
+            raise FormatError(f"column {shown(column.name)} is tested as a number and as a category", file=file)
+        variables.append(_variable(column, mine, missing))
+    last = len(order) - 1
+    place = {name: last - index for index, name in enumerate(order)}
+    edges: list[Edges] = []
+    for each in reversed(found):
+        if isinstance(each, int):
+            edges.append(())
+            continue
+        variable = variables[each.column]
+        yes = _yes(each, columns[each.column], variable)
+        no = difference(((0, variable.size - 1),), yes)
+        edges.append(tuple((s, place[there]) for s, there in ((yes, each.yes), (no, each.no)) if s))
+    return DecisionGraph.build(
+        variables,
+        classes,
+        [each.column if isinstance(each, Test) else -1 for each in reversed(found)],
+        [each if isinstance(each, int) else -1 for each in reversed(found)],
+        edges,
+        notes=notes,
+    )
+
+
+def _walk(root: int, node: Callable[[int], Node], columns: int, file: str | None) -> tuple[list[int], list[Node]]:
+    """The names of the nodes and the nodes, parents first; a node with two parents is an error."""
+    order, seen, found = [root], {root}, []
+    for name in order:  # the list grows while it is walked
+        each = node(name)
+        found.append(each)
+        if isinstance(each, Test):
+            if not 0 <= each.column < columns:
+                raise FormatError(f"node {name} tests column {each.column} of {columns}", file=file)
+            for child in (each.yes, each.no):
+                if child in seen:
+                    raise FormatError(f"node {child} has two parents, or is the root; this is no tree", file=file)
+                seen.add(child)
+                order.append(child)
+    return order, found
+
+
+def _variable(column: Column, mine: _Gathered, missing: bool) -> Variable:
+    if False not in mine.kinds and column.categories is None:
+        return Variable.numeric(column.name, mine.cuts, missing=missing, single=column.single)
+    named = column.categories
+    states = list(named if named is not None else map(str, sorted(mine.codes)))
+    other = None if named is not None else free("any other", states)
+    no_value = free("missing", states) if missing else None
+    special = [state for state in (other, no_value) if state is not None]
+    if column.unseen_is_missing:
+        other = other or no_value
+    return Variable.nominal(column.name, states + special, other=other, no_value=no_value)
+
+
+def _yes(test: Test, column: Column, variable: Variable) -> Ranges:
+    if variable.labels is None:
+        values = difference(states_where(variable, test.where), states_where(variable, test.but))
+        last = variable.size - 1
+        return union([*values, (last, last)]) if variable.missing and test.missing else values
+    codes = test.codes or frozenset()
+    if column.categories is not None:
+        states = [code for code in codes if code < len(column.categories)]
+    else:
+        states = [variable.labels.index(str(code)) for code in codes]
+    if variable.no_value is not None and test.missing:
+        states.append(variable.labels.index(variable.no_value))
+    return union((state, state) for state in states)
+
+
+def class_names(classes: Sequence[str] | None, count: int) -> list[str]:
+    """The names given to the classes 0, 1, …, or their numbers."""
+    names = [str(which) for which in range(count)] if classes is None else [str(name) for name in classes]
+    if len(names) != count or len(set(names)) != count:
+        raise Unsupported(f"classes are {listed(names)}", cure=f"give {count} different names")
+    return names
+
+
+def free(name: str, taken: Sequence[str]) -> str:
+    """The name, in brackets if it is taken."""
+    while name in taken:
+        name = f"({name})"
+    return name

@@ -1,0 +1,197 @@
+"""LightGBM: a text model, or a live Booster or LGBMClassifier, whose class is a function of one tree.
+
+LightGBM goes left where `value <= threshold`, in 64 bits, or where a category is in the node's bit set. A node says
+what it takes for missing: nothing (NaN is then 0), zero, or NaN. The class is taken from the score as
+`LGBMClassifier.predict` does.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from quia.conditions import Interval
+from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
+from quia.load.binary import ENSEMBLE, Column, Node, Test, build, class_names
+from quia.load.files import decode
+from quia.variables import Cut
+
+if TYPE_CHECKING:
+    from quia.graph import DecisionGraph
+
+OPTIONS = ("categories", "classes", "missing")
+
+_OBJECTIVES = ("binary", "multiclass", "multiclassova")
+_CATEGORICAL, _DEFAULT_LEFT = 1, 2
+_ZERO = 1.0000000180025095e-35  # LightGBM drops numbers this near to zero from a row, which makes them zero
+_NEAR_ZERO = Interval(Cut(-_ZERO, False), Cut(_ZERO, True))
+
+
+def convert(source: Any, **options: Any) -> DecisionGraph:
+    """The graph of a live Booster or LGBMClassifier."""
+    booster = getattr(source, "booster_", source)
+    if not hasattr(booster, "model_to_string"):
+        raise Unsupported(
+            f"a {type(source).__qualname__} is no LightGBM model", cure="give a Booster or LGBMClassifier"
+        )
+    if "classes" not in options and hasattr(source, "classes_"):
+        options["classes"] = [str(label) for label in source.classes_]
+    return read(booster.model_to_string().encode(), **options)
+
+
+def read(
+    data: bytes,
+    file: str | None = None,
+    *,
+    classes: Sequence[str] | None = None,
+    categories: Mapping[str, Sequence[str]] | None = None,
+    missing: bool = True,
+) -> DecisionGraph:
+    """The graph of a LightGBM model in text.
+
+    `classes` names the classes 0, 1, …; `categories` names the codes 0, 1, … of categorical columns; with
+    `missing=False` a missing value is no state.
+    """
+    try:
+        return _Model(decode(data, file), file).graph(classes, categories or {}, missing)
+    except QuiaError:
+        raise
+    except (LookupError, TypeError, ValueError, OverflowError, RecursionError) as fault:
+        raise FormatError(
+            f"is not a LightGBM model that can be read: {type(fault).__name__} {shown(str(fault))}", file=file
+        ) from None
+
+
+class _Model:
+    def __init__(self, text: str, file: str | None) -> None:
+        self.file = file
+        body, _, after = text.replace("\r\n", "\n").partition("\nend of trees")
+        head, *trees = body.split("\nTree=")
+        self.head = _pairs(head)
+        self.trees = [_pairs(tree) for tree in trees]
+        self.named = [line for line in after.split("\n") if line.startswith("pandas_categorical:")]
+        self.per_round = int(self.head["num_tree_per_iteration"])
+        self.objective, *parameters = self.head.get("objective", "none").split()
+        self.sigmoid = next((float(p[8:]) for p in parameters if p.startswith("sigmoid:")), 1.0)
+        if self.objective not in _OBJECTIVES:
+            raise Unsupported(
+                f"the objective is {shown(self.objective)}", cure=f"train with one of {listed(_OBJECTIVES)}"
+            )
+        if not self.trees or self.per_round != (1 if self.objective == "binary" else int(self.head["num_class"])):
+            raise ValueError("trees and classes do not fit")
+
+    def graph(
+        self, classes: Sequence[str] | None, categories: Mapping[str, Sequence[str]], missing: bool
+    ) -> DecisionGraph:
+        grown = [index for index, tree in enumerate(self.trees) if int(tree["num_leaves"]) > 1]
+        if len(grown) > 1 or ("average_output" in self.head and len(self.trees) > self.per_round):
+            how = f", one for each of {self.per_round} classes a round" if self.per_round > 1 else ""
+            raise Unsupported(f"the class depends on {max(len(grown), 2)} trees{how}", cure=ENSEMBLE)
+        chosen = grown[0] if grown else 0
+        scores = [0.0] * self.per_round
+        for index, tree in enumerate(self.trees):
+            if index != chosen:
+                scores[index % self.per_round] += float(tree["leaf_value"])
+        tree = self.trees[chosen]
+        if int(tree.get("is_linear", "0")):
+            raise Unsupported("the leaves of the tree are linear models", cure="train with linear_tree=False")
+        leaves = [float(value) for value in tree["leaf_value"].split()]
+        splits = _Splits(tree)
+
+        def node(at: int) -> Node:
+            if at < 0:
+                mine = list(scores)
+                mine[chosen % self.per_round] += leaves[~at]
+                return self._decide(mine)
+            return splits.test(at)
+
+        names = class_names(classes, max(self.per_round, 2))
+        root = 0 if grown else -1
+        return build(self._columns(categories), names, root, node, missing=missing, file=self.file)
+
+    def _columns(self, categories: Mapping[str, Sequence[str]]) -> list[Column]:
+        names, kinds = self.head["feature_names"].split(), self.head["feature_infos"].split()
+        if not len(names) == len(kinds) == int(self.head["max_feature_idx"]) + 1:
+            raise ValueError("names, kinds and number of the features do not fit")
+        for name in categories:
+            if name not in names:
+                raise Unsupported(f"categories names {shown(name)}, which is no column", cure=f"use {listed(names)}")
+        coded = [name for name, kind in zip(names, kinds, strict=True) if kind[0] != "[" and kind != "none"]
+        stored = json.loads(self.named[0].partition(":")[2]) if self.named else None
+        known: dict[str, Sequence[Any]] = {}
+        if stored and len(stored) == len(coded):  # else a categorical column is constant, and no one says which
+            known = dict(zip(coded, stored, strict=True))
+        return [
+            Column(
+                name,
+                categories=tuple(map(str, (known | dict(categories))[name])) if name in {*known, *categories} else None,
+                unseen_is_missing=True,
+            )
+            for name in names
+        ]
+
+    def _decide(self, scores: Sequence[float]) -> int:
+        """The class, as LGBMClassifier.predict takes it from the scores."""
+        if self.objective == "binary":
+            probability = _logistic(self.sigmoid * scores[0])
+            return int(probability > 1.0 - probability)
+        if self.objective == "multiclassova":
+            chances = [_logistic(self.sigmoid * score) for score in scores]
+        else:
+            powers = [math.exp(score - max(scores)) for score in scores]
+            chances = [power / sum(powers) for power in powers]
+        return max(range(len(chances)), key=lambda which: chances[which])  # the first of equals
+
+
+class _Splits:
+    """The inner nodes of a tree; below zero a child is a leaf."""
+
+    def __init__(self, tree: Mapping[str, str]) -> None:
+        self.column, self.kind, self.left, self.right = (
+            [int(value) for value in tree[key].split()]
+            for key in ("split_feature", "decision_type", "left_child", "right_child")
+        )
+        self.threshold = [float(value) for value in tree["threshold"].split()]
+        self.boundaries = [int(value) for value in tree.get("cat_boundaries", "").split()]
+        self.words = [int(value) for value in tree.get("cat_threshold", "").split()]
+
+    def test(self, at: int) -> Test:
+        column, kind, left, right = self.column[at], self.kind[at], self.left[at], self.right[at]
+        threshold = self.threshold[at]
+        if kind & _CATEGORICAL:
+            return Test(column, left, right, missing=False, codes=self._codes(int(threshold)))
+        if threshold != threshold:
+            raise ValueError(f"the threshold of node {at} is not a number")
+        where, to_left = (Interval(None, Cut(threshold)),), bool(kind & _DEFAULT_LEFT)
+        zero = threshold >= 0  # the answer about zero, which a number too near to zero is rounded to
+        match kind >> 2 & 3:
+            case 0:  # nothing is missing: NaN is taken for 0
+                missing = zero
+            case 1:  # zero is missing, and so is NaN
+                missing = zero = to_left
+            case 2:
+                missing = to_left
+            case _:
+                raise ValueError(f"decision type {kind}")
+        if abs(threshold) > _ZERO and zero == (threshold >= 0):
+            return Test(column, left, right, missing=missing, where=where)
+        if zero:
+            return Test(column, left, right, missing=missing, where=(*where, _NEAR_ZERO))
+        return Test(column, left, right, missing=missing, where=where, but=(_NEAR_ZERO,))
+
+    def _codes(self, which: int) -> frozenset[int]:
+        if not 0 <= which < len(self.boundaries) - 1:
+            raise ValueError(f"there is no bit set {which}")
+        words = self.words[self.boundaries[which] : self.boundaries[which + 1]]
+        return frozenset(32 * index + bit for index, word in enumerate(words) for bit in range(32) if word >> bit & 1)
+
+
+def _pairs(block: str) -> dict[str, str]:
+    split = (line.partition("=") for line in block.split("\n"))
+    return {key: value for key, _, value in split if key}
+
+
+def _logistic(score: float) -> float:
+    return 1.0 / (1.0 + math.exp(min(-score, 700.0)))

@@ -1,0 +1,172 @@
+"""The operators of an ONNX model, as far as they surround a tree: which input columns it sees, where its label goes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from quia.errors import FormatError, Unsupported, listed, shown
+from quia.load.binary import Column
+from quia.load.protobuf import Message, blobs, floats, ints, message
+
+_FLOAT, _INT32, _INT64, _DOUBLE = 1, 6, 7, 11
+_NUMBERS = (_FLOAT, _INT32, _INT64, _DOUBLE)
+_MOST_COLUMNS = 10_000_000
+
+
+@dataclass(slots=True)
+class Operator:
+    """A node of the ONNX graph."""
+
+    kind: str
+    inputs: list[str]
+    outputs: list[str]
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Graph:
+    """The operators, the inputs with type and width (or None), and the outputs of a model."""
+
+    operators: list[Operator]
+    inputs: dict[str, tuple[int, int | None]]
+    outputs: list[str]
+    file: str | None
+
+    def columns(self, tensor: str, needed: int) -> list[Column]:
+        """The columns of the tensor that a tree reads, followed back to the model's inputs."""
+        maker = {output: operator for operator in self.operators for output in operator.outputs}
+        parts, single, seen = [(tensor, False)], False, 0
+        columns: list[Column] = []
+        while parts:
+            name, single = parts.pop()
+            seen += 1
+            if seen > len(self.operators) + len(self.inputs) + 1000:
+                raise FormatError("its operators form a cycle", file=self.file)
+            if name in self.inputs:
+                columns += self._input_columns(name, single, None if parts or columns else needed)
+                continue
+            operator = maker.get(name)
+            if operator is None:
+                raise FormatError(f"the tensor {shown(name)} comes from nowhere", file=self.file)
+            if operator.kind == "Cast" and operator.attributes.get("to") in (_FLOAT, _DOUBLE):
+                parts.append((operator.inputs[0], single or operator.attributes["to"] == _FLOAT))
+            elif operator.kind == "Identity":
+                parts.append((operator.inputs[0], single))
+            elif operator.kind == "Concat" and operator.attributes.get("axis") in (1, -1):
+                parts += [(part, single) for part in reversed(operator.inputs)]
+            else:
+                raise Unsupported(
+                    f"the tree reads what the operator {shown(operator.kind)} makes of the columns",
+                    cure="export the tree alone, or load the fitted pipeline itself",
+                )
+        return columns
+
+    def is_double(self, tensor: str) -> bool:
+        """Whether a tensor that `columns` could follow is of 64-bit numbers, so that onnxruntime compares in these."""
+        maker = {output: operator for operator in self.operators for output in operator.outputs}
+        while tensor not in self.inputs:
+            if maker[tensor].kind == "Cast":
+                return bool(maker[tensor].attributes["to"] == _DOUBLE)
+            tensor = maker[tensor].inputs[0]
+        return self.inputs[tensor][0] == _DOUBLE
+
+    def _input_columns(self, name: str, single: bool, needed: int | None) -> list[Column]:
+        kind, width = self.inputs[name]
+        if kind not in _NUMBERS:
+            raise Unsupported(f"the input {shown(name)} is of type {kind}", cure="export a tree over numbers")
+        width = width if width is not None else needed
+        if width is None or not 0 < width <= _MOST_COLUMNS:
+            raise FormatError(f"the input {shown(name)} does not say how many columns it has", file=self.file)
+        # Whole numbers are compared with 32-bit thresholds as 32-bit numbers, too.
+        single = single or kind != _DOUBLE
+        alone = width == 1 and len(self.inputs) > 1
+        if len(self.inputs) == 1:
+            return [Column(f"f{index}", single) for index in range(width)]
+        return [Column(name if alone else f"{name}[{index}]", single) for index in range(width)]
+
+    def check_label(self, tensor: str) -> None:
+        """The label must leave the model as it is, but for its type or shape."""
+        reached = {tensor}
+        for operator in self.operators:  # ONNX lists operators in an order in which they can run
+            if operator.kind in ("Cast", "Identity", "Reshape", "Squeeze") and operator.inputs[:1]:
+                reached.update(operator.outputs if operator.inputs[0] in reached else ())
+        if not reached & set(self.outputs):
+            after = [o.kind for o in self.operators if reached & set(o.inputs)]
+            raise Unsupported(
+                f"the label of the tree is not what the model puts out; it goes on to {listed(after) or 'nothing'}",
+                cure="export the tree alone",
+            )
+
+
+def read_graph(data: bytes, file: str | None) -> Graph:
+    """The graph of an ONNX model."""
+    model = message(data, file)
+    if 7 not in model:
+        raise FormatError("has no graph, so it is no ONNX model", file=file)
+    graph = message(blobs(model[7], file)[0], file)
+    operators = [_operator(message(node, file), file) for node in blobs(graph.get(1, []), file)]
+    constants = {_text(message(tensor, file), 8, file) for tensor in blobs(graph.get(5, []), file)}
+    inputs: dict[str, tuple[int, int | None]] = {}
+    for info in blobs(graph.get(11, []), file):
+        fields = message(info, file)
+        if (name := _text(fields, 1, file)) not in constants:
+            inputs[name] = _tensor_type(fields, file)
+    outputs = [_text(message(info, file), 1, file) for info in blobs(graph.get(12, []), file)]
+    return Graph(operators, inputs, outputs, file)
+
+
+def _operator(node: Message, file: str | None) -> Operator:
+    made = Operator(
+        _text(node, 4, file),
+        [name.decode("utf-8", "replace") for name in blobs(node.get(1, []), file)],
+        [name.decode("utf-8", "replace") for name in blobs(node.get(2, []), file)],
+    )
+    for attribute in blobs(node.get(5, []), file):
+        fields = message(attribute, file)
+        made.attributes[_text(fields, 1, file)] = _attribute(fields, file)
+    return made
+
+
+def _attribute(fields: Message, file: str | None) -> Any:
+    kind = ints(fields.get(20, []), file)[-1:]
+    match kind:
+        case [1]:
+            return floats(fields.get(2, []), file=file)[-1]
+        case [2]:
+            return ints(fields.get(3, [0]), file)[-1]
+        case [3]:
+            return _text(fields, 4, file)
+        case [4]:
+            return _tensor(message(blobs(fields.get(5, [b""]), file)[0], file), file)
+        case [6]:
+            return floats(fields.get(7, []), file=file)
+        case [7]:
+            return ints(fields.get(8, []), file)
+        case [8]:
+            return [text.decode("utf-8", "replace") for text in blobs(fields.get(9, []), file)]
+    return None  # a graph or another kind that trees do not have
+
+
+def _tensor(fields: Message, file: str | None) -> list[float]:
+    kind = ints(fields.get(2, [0]), file)[-1]
+    if kind not in (_FLOAT, _DOUBLE) or 13 in fields:
+        raise Unsupported("a tensor of the tree is not stored in the file as numbers", cure="export it in one file")
+    code = "f" if kind == _FLOAT else "d"
+    stored = fields.get(9) or fields.get(4 if kind == _FLOAT else 10, [])
+    return floats(stored, code, file)
+
+
+def _tensor_type(info: Message, file: str | None) -> tuple[int, int | None]:
+    """The element type of a tensor, and how many columns it has if it says so."""
+    tensor = message(blobs(message(blobs(info.get(2, [b""]), file)[0], file).get(1, [b""]), file)[0], file)
+    kind = ints(tensor.get(1, [0]), file)[-1]
+    shape = message(blobs(tensor.get(2, [b""]), file)[0], file)
+    widths = [message(size, file).get(1) for size in blobs(shape.get(1, []), file)]
+    width = ints(widths[1], file)[-1] if len(widths) == 2 and widths[1] else None
+    return kind, width
+
+
+def _text(fields: Message, number: int, file: str | None) -> str:
+    found = blobs(fields.get(number, []), file)
+    return found[-1].decode("utf-8", "replace") if found else ""

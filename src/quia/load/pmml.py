@@ -1,0 +1,247 @@
+"""PMML 4.x: a TreeModel that classifies, as R, KNIME, SAS and scikit-learn's exporters write it.
+
+A node's children are asked in order, and the first whose predicate holds is taken. A missing value makes predicates
+unknown, and the model's missingValueStrategy says what then happens. Where the model would make no prediction for a
+missing value, such an instance is refused; where it makes none for values that are there, the class is 'no prediction'.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from quia.errors import Unsupported, listed, shown
+from quia.load.pmml_choice import Choice, Residue, children_first, compile_choice
+from quia.load.pmml_fields import PREDICATES, Reader, data_fields
+from quia.load.xml import Document, Element, parse
+from quia.ranges import difference, intersection
+
+if TYPE_CHECKING:
+    from quia.consistent import Edges
+    from quia.graph import DecisionGraph
+
+OPTIONS = ("missing",)
+
+NO_PREDICTION = "no prediction"
+_NULL = -1
+_STRATEGIES = ("none", "lastPrediction", "nullPrediction", "defaultChild", "weightedConfidence", "aggregateNodes")
+_FRACTIONAL = ("weightedConfidence", "aggregateNodes")
+
+
+def read(data: bytes, file: str | None = None, *, missing: bool = True) -> DecisionGraph:
+    """The decision graph of a PMML tree; with `missing=False` no value is ever missing, which makes it smaller."""
+    document = parse(data, file)
+    root = document.elements[0]
+    if root.tag != "PMML":
+        raise document.fault(f"begins with <{root.tag}>, so it is no PMML", root)
+    model, notes = _model(document)
+    return _Tree(document, model, missing).graph(notes)
+
+
+def _model(document: Document) -> tuple[Element, list[str]]:
+    models = [e for e in document.children(document.elements[0]) if e.tag.endswith("Model") or e.tag in _OTHER_MODELS]
+    if not models:
+        raise document.fault("has no model", document.elements[0])
+    model = models[0]
+    if model.tag == "MiningModel":
+        raise Unsupported(
+            f"a <MiningModel> (line {model.line}) combines several models",
+            cure="give a single TreeModel; ensembles are planned for a later release",
+        )
+    if model.tag != "TreeModel":
+        raise Unsupported(f"a <{model.tag}> (line {model.line}) is no tree", cure="give a TreeModel")
+    if (function := document.need(model, "functionName")) != "classification":
+        raise Unsupported(f"the tree is for {shown(function)}", cure="give a tree with functionName='classification'")
+    return model, [f"the file has {len(models)} models; this is the first"] if len(models) > 1 else []
+
+
+_OTHER_MODELS = ("RuleSetModel", "Scorecard", "NeuralNetwork")
+
+
+class _Tree:
+    """One TreeModel on its way to a graph."""
+
+    def __init__(self, document: Document, model: Element, missing: bool) -> None:
+        self.document, self.model = document, model
+        self.strategy = self._one_of("missingValueStrategy", _STRATEGIES, "none")
+        self.keeps_last = (
+            self._one_of(
+                "noTrueChildStrategy", ("returnNullPrediction", "returnLastPrediction"), "returnNullPrediction"
+            )
+            == "returnLastPrediction"
+        )
+        self.missing = missing and self.strategy not in _FRACTIONAL
+        root = document.child(model, "Node")
+        if root is None:
+            raise document.fault("<TreeModel> has no <Node>", model)
+        # Parents before children; a node is known by its place in this list.
+        self.nodes: list[Element] = [root]
+        self.children: list[list[int]] = []
+        self.winner: list[int] = []  # the class of a node, or of the nearest above it that has one
+        self.inputs, self.target, usable = data_fields(document, model)
+        self.reader = Reader(document, self.inputs, usable)
+        self.classes = self._declared_classes()
+        self._walk()
+
+    def _one_of(self, name: str, values: tuple[str, ...], default: str) -> str:
+        value = self.model.attributes.get(name, default)
+        if value not in values:
+            raise self.document.fault(f"{name}={shown(value)} is not one of {listed(values)}", self.model)
+        return value
+
+    def _declared_classes(self) -> dict[str, int]:
+        dictionary = self.document.child(self.document.elements[0], "DataDictionary")
+        assert dictionary is not None
+        for element in self.document.children(dictionary, "DataField"):
+            if element.attributes["name"] == self.target:
+                values = self.document.children(element, "Value")
+                kept = (v.attributes["value"] for v in values if v.attributes.get("property", "valid") == "valid")
+                return {label: index for index, label in enumerate(dict.fromkeys(kept))}
+        return {}
+
+    def _walk(self) -> None:
+        above = [_NULL]
+        for number, node in enumerate(self.nodes):  # the list grows while it is walked
+            for unsupported in self.document.children(node, "DecisionTree", "Regression"):
+                raise Unsupported(
+                    f"a node has an embedded <{unsupported.tag}> (line {unsupported.line})", cure="give a plain tree"
+                )
+            label = self._score(node)
+            self.winner.append(above[number] if label is None else self.classes.setdefault(label, len(self.classes)))
+            self.reader.gather(self._predicate(node))
+            mine = self.document.children(node, "Node")
+            self.children.append(list(range(len(self.nodes), len(self.nodes) + len(mine))))
+            self.nodes += mine
+            above += [self.winner[number]] * len(mine)
+
+    def _score(self, node: Element) -> str | None:
+        if "score" in node.attributes:
+            return node.attributes["score"]
+        best, most = None, float("-inf")
+        for entry in self.document.children(node, "ScoreDistribution"):
+            try:
+                count = float(self.document.need(entry, "recordCount"))
+            except ValueError:
+                raise self.document.fault("recordCount is no number", entry) from None
+            if count > most:
+                best, most = self.document.need(entry, "value"), count
+        return best
+
+    def _predicate(self, node: Element) -> Element:
+        found = self.document.children(node, *PREDICATES)
+        if len(found) != 1:
+            raise self.document.fault(f"a <Node> has {len(found)} predicates; it has one", node)
+        return found[0]
+
+    def graph(self, notes: list[str]) -> DecisionGraph:
+        """The graph; a missing value is a state only where it can lead to a prediction when it is asked for."""
+        for of in self.inputs.values():
+            of.routed = True
+        self.reader.make_variables(self.missing)
+        if not self.missing or self.keeps_last or self.strategy not in ("none", "nullPrediction"):
+            return self._build(notes)
+        leads = [of.replacement is not None for of in self.inputs.values()]
+        for at in range(-1, len(self.nodes)):
+            for variable, parts in self._choice(at)[1].values():
+                absent = self.reader.absent(variable)
+                leads[variable] |= any(key != _NULL for states, key in parts if intersection(states, absent))
+                # Where values do not matter, only their being missing, nobody would ask and so refuse a missing one.
+                leads[variable] |= sum(bool(difference(states, absent)) for states, _ in parts) < 2
+        for of, does in zip(self.inputs.values(), leads, strict=True):
+            of.routed = does
+        self.reader.make_variables(True)
+        return self._build(notes)
+
+    def _build(self, notes: list[str]) -> DecisionGraph:
+        """The graph over the variables as they are, its nodes in the order in which PMML would ask them."""
+        from quia.graph import DecisionGraph
+
+        tests: list[int] = []
+        labels: list[int] = []
+        edges: list[Edges] = []
+        node_of: dict[int, int] = {}  # tree node → graph node
+
+        def add(test: int, label: int, outgoing: Edges) -> int:
+            tests.append(test)
+            labels.append(label)
+            edges.append(outgoing)
+            return len(tests) - 1
+
+        def outcome(key: int) -> int:
+            """The graph node of a tree node; below zero a leaf: -1 is no prediction, -2 - c is class c."""
+            if key >= 0:
+                return node_of[key]
+            return add(-1, len(self.classes) if key == _NULL else -2 - key, ())
+
+        for at in range(len(self.nodes) - 1, -2, -1):  # children first; the last is the door to the root
+            start, residues = self._choice(at)
+            made: dict[Choice, int] = {}
+            for key in children_first(residues):
+                variable, parts = residues[key]
+                outgoing = tuple((states, outcome(k) if isinstance(k, int) else made[k]) for states, k in parts)
+                made[key] = add(variable, -1, outgoing)
+            node_of[at] = outcome(start) if isinstance(start, int) else made[start]
+        kept = _reachable(node_of[-1], edges)
+        place = {node: index for index, node in enumerate(kept)}
+        names = list(self.classes)
+        if any(labels[node] == len(names) for node in kept):
+            label = NO_PREDICTION
+            while label in names:
+                label = f"({label})"
+            names.append(label)
+            notes = [*notes, f"where the model makes no prediction its class is {label!r}"]
+        return DecisionGraph.build(
+            self.reader.variables,
+            names,
+            [tests[n] for n in kept],
+            [labels[n] for n in kept],
+            [tuple((states, place[child]) for states, child in edges[n]) for n in kept],
+            notes=notes,
+        )
+
+    def _choice(self, at: int) -> tuple[Choice | int, dict[Choice, Residue]]:
+        """The tests by which a node chooses its child; node -1 is the door, whose one child is the root."""
+        children = [0] if at < 0 else self.children[at]
+        winner = _NULL if at < 0 else self.winner[at]
+        last = _NULL if winner == _NULL else -2 - winner
+        if not children:
+            return last, {}
+        choice = tuple((self.reader.predicate(self._predicate(self.nodes[child])), child) for child in children)
+
+        def settle(open_choice: Choice) -> Choice | int:
+            rest = open_choice
+            while rest:
+                predicate, child = rest[0]
+                if predicate is True:
+                    return child
+                if predicate is None and self.strategy != "none":
+                    return self._at_unknown(at, last)
+                if predicate is not None and predicate is not False:
+                    return rest
+                rest = rest[1:]
+            return last if self.keeps_last else _NULL
+
+        return compile_choice(choice, lambda v: self.reader.variables[v].size, settle)
+
+    def _at_unknown(self, at: int, last: int) -> int:
+        if self.strategy == "lastPrediction":
+            return last
+        if self.strategy != "defaultChild" or at < 0:
+            return _NULL
+        wanted = self.nodes[at].attributes.get("defaultChild")
+        for child in self.children[at]:
+            if self.nodes[child].attributes.get("id") == wanted is not None:
+                return child
+        raise self.document.fault(
+            f"defaultChild={shown(wanted)} names no child, and missingValueStrategy='defaultChild' needs one;"
+            " missing=False leaves missing values out",
+            self.nodes[at],
+        )
+
+
+def _reachable(root: int, edges: list[Edges]) -> list[int]:
+    """The nodes that the root reaches, children first."""
+    seen = {root}
+    for node in range(root, -1, -1):
+        if node in seen:
+            seen.update(child for _, child in edges[node])
+    return sorted(seen)

@@ -1,0 +1,347 @@
+"""The fields of a PMML file: which columns there are, their states, and what simple predicates say about these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from quia.errors import InstanceError, Unsupported, listed, shown
+from quia.load.pmml_choice import Predicate, Test, join
+from quia.load.xml import Document, Element
+from quia.ranges import Ranges, difference, union
+from quia.variables import Cut, Variable, nearest_single, number_text
+
+DEEPEST_PREDICATE = 100
+"""Compound predicates may nest this deep."""
+
+PREDICATES = ("SimplePredicate", "SimpleSetPredicate", "CompoundPredicate", "True", "False")
+_NUMBERS = ("integer", "float", "double")
+_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
+_OPPOSITE = {"notEqual": "equal", "greaterOrEqual": "lessThan", "greaterThan": "lessOrEqual", "isNotIn": "isIn"}
+
+
+@dataclass(slots=True)
+class Field:
+    """A field of the data dictionary, gathered while the file is read; at the end it becomes a variable.
+
+    `declared` are the states that the file lists, in order; `seen` are those that predicates mention; `absent` are
+    values that mean missing. `replacement` stands for a missing value; `routed` says whether one is a state.
+    """
+
+    name: str
+    optype: str
+    type: str
+    declared: list[str] = field(default_factory=list)
+    absent: list[str] = field(default_factory=list)
+    seen: dict[str, None] = field(default_factory=dict)
+    cuts: dict[Cut, None] = field(default_factory=dict)
+    replacement: str | None = None
+    routed: bool = False
+
+    @property
+    def numeric(self) -> bool:
+        return self.optype == "continuous"
+
+
+def data_fields(document: Document, model: Element) -> tuple[dict[str, Field], str | None, dict[str, Field]]:
+    """The input fields in the model's order, the target's name, and every name that a predicate may use."""
+    dictionary = document.child(document.elements[0], "DataDictionary")
+    schema = document.child(model, "MiningSchema")
+    if dictionary is None or schema is None:
+        raise document.fault("has no <DataDictionary>, or its model no <MiningSchema>", model)
+    all_fields = {made.name: made for made in (_field(document, e) for e in document.children(dictionary, "DataField"))}
+    inputs: dict[str, Field] = {}
+    target = None
+    for element in document.children(schema, "MiningField"):
+        name, usage = document.need(element, "name"), element.attributes.get("usageType", "active")
+        if name not in all_fields:
+            raise document.fault(f"the mining field {shown(name)} is not in the data dictionary", element)
+        if usage in ("target", "predicted"):
+            target = name
+        elif usage == "active":
+            inputs[name] = all_fields[name]
+            _apply_schema(document, element, all_fields[name])
+    usable = dict(inputs)
+    for where in (document.elements[0], model):
+        for block in document.children(where, "TransformationDictionary", "LocalTransformations"):
+            usable |= _aliases(document, block, usable)
+    return inputs, target, usable
+
+
+def _field(document: Document, element: Element) -> Field:
+    made = Field(
+        document.need(element, "name"), document.need(element, "optype"), element.attributes.get("dataType", "string")
+    )
+    for value in document.children(element, "Value"):
+        kind, text = value.attributes.get("property", "valid"), document.need(value, "value")
+        if kind == "missing":
+            made.absent.append(_spelled(made, text))
+        elif kind == "valid":
+            made.declared.append(_spelled(made, text))
+    if made.type == "boolean" and not made.declared:
+        made.declared = ["false", "true"]
+    made.declared = list(dict.fromkeys(made.declared))
+    return made
+
+
+def _apply_schema(document: Document, element: Element, made: Field) -> None:
+    made.optype = element.attributes.get("optype", made.optype)
+    if (outliers := element.attributes.get("outliers", "asIs")) != "asIs":
+        raise Unsupported(
+            f"field {shown(made.name)} has outliers={shown(outliers)}",
+            cure="export the model with values taken as they are (outliers='asIs')",
+        )
+    replacement = element.attributes.get("missingValueReplacement")
+    if replacement is not None:
+        made.replacement = _spelled(made, replacement)
+
+
+def _aliases(document: Document, block: Element, known: dict[str, Field]) -> dict[str, Field]:
+    """Derived fields that only copy a field, as exporters write to say in which type it is compared."""
+    made: dict[str, Field] = {}
+    for element in document.children(block, "DerivedField"):
+        name, reference = document.need(element, "name"), document.child(element, "FieldRef")
+        source = None if reference is None else (known | made).get(reference.attributes.get("field", ""))
+        if source is None or (source.numeric and element.attributes.get("dataType") not in _NUMBERS):
+            continue  # refused by name if the tree tests it
+        if source.numeric and element.attributes["dataType"] != source.type:
+            if element.attributes["dataType"] == "integer":
+                continue
+            source.type = "float" if "float" in (element.attributes["dataType"], source.type) else "double"
+        made[name] = source
+    return made
+
+
+def _spelled(of: Field, text: str) -> str:
+    """A value's text, numbers in one spelling."""
+    if of.type not in _NUMBERS:
+        return text
+    try:
+        return number_text(float(text))
+    except ValueError:
+        return text
+
+
+class Reader:
+    """Reads predicates twice: first to gather cuts and states, then, when variables are made, as sets of states."""
+
+    def __init__(self, document: Document, inputs: Mapping[str, Field], usable: Mapping[str, Field]) -> None:
+        self.document, self.usable = document, usable
+        self.place = {id(made): index for index, made in enumerate(inputs.values())}
+        self.fields = list(inputs.values())
+        self.variables: list[Variable] = []
+
+    def gather(self, predicate: Element) -> None:
+        """Note the cuts and states that a predicate mentions."""
+        for element in self._simple(predicate):
+            of = self._field(element)
+            if element.tag == "SimpleSetPredicate":
+                values = self._array(element, of)
+            elif element.attributes.get("operator") in ("isMissing", "isNotMissing"):
+                values = []
+            else:
+                values = [_spelled(of, self.document.need(element, "value"))]
+            if not of.numeric:
+                of.seen.update(dict.fromkeys(values))
+            elif of.type not in _NUMBERS:
+                raise Unsupported(
+                    f"the tree compares {shown(of.name)}, which is continuous of type {shown(of.type)}",
+                    cure="export it as a number",
+                )
+            else:
+                operator = element.attributes.get("operator", "equal")
+                for value in values:
+                    of.cuts.update(dict.fromkeys(self._cuts(of, operator, value, element)))
+
+    def make_variables(self, missing: bool) -> None:
+        """Make the variables, each with all its states."""
+        self.variables = []
+        for of in self.fields:
+            routed = missing and of.routed
+            if of.numeric:
+                for value in of.absent:
+                    of.cuts.update(dict.fromkeys(self._cuts(of, "equal", value, None)))
+                cuts = [(cut.threshold, cut.after) for cut in of.cuts]
+                self.variables.append(Variable.numeric(of.name, cuts, missing=routed, single=of.type == "float"))
+                continue
+            states = [state for state in of.declared or of.seen if state not in of.absent]
+            if routed:
+                states += dict.fromkeys(of.absent)
+            other = None if of.declared else _free("any other", states)
+            no_value = _free("missing", states) if routed else None
+            self.variables.append(
+                Variable.nominal(
+                    of.name, [*states, *(s for s in (other, no_value) if s is not None)], other=other, no_value=no_value
+                )
+            )
+
+    def predicate(self, element: Element, depth: int = 0) -> Predicate:
+        """A predicate over the variables' states."""
+        if element.tag in ("True", "False"):
+            return element.tag == "True"
+        if element.tag == "CompoundPredicate":
+            parts = tuple(self.predicate(part, depth + 1) for part in self._parts(element, depth))
+            return join(self._operator(element), parts)
+        of = self._field(element)
+        index = self.place[id(of)]
+        size = self.variables[index].size
+        true, unknown = self._states(element, of, self.variables[index])
+        if true == ((0, size - 1),):
+            return True
+        if not true and not unknown:
+            return False
+        return Test(index, true, unknown)
+
+    def _states(self, element: Element, of: Field, variable: Variable) -> tuple[Ranges, Ranges]:
+        """The states in which a simple predicate holds, and those in which it is unknown."""
+        operator = self._operator(element)
+        whole = ((0, variable.size - 1),)
+        absent = self.absent(self.place[id(of)])
+        if operator in ("isMissing", "isNotMissing"):
+            unset = () if of.replacement is not None else absent
+            return (unset, ()) if operator == "isMissing" else (difference(whole, unset), ())
+        if element.tag == "SimpleSetPredicate":
+            values = self._array(element, of)
+        else:
+            values = [_spelled(of, self.document.need(element, "value"))]
+        base = _OPPOSITE.get(operator, operator)
+        holds = union(pair for value in values for pair in self._where(of, variable, base, value, element))
+        if base != operator:
+            holds = difference(whole, holds)
+        holds = difference(holds, absent)
+        if of.replacement is None:
+            return holds, absent
+        try:
+            stands_for = variable.encode(of.replacement)
+        except InstanceError as fault:
+            raise self.document.fault(f"missingValueReplacement: {fault}", element) from None
+        return (union([*holds, *absent]) if any(a <= stands_for <= b for a, b in holds) else holds), ()
+
+    def absent(self, index: int) -> Ranges:
+        """The states of a variable that mean missing."""
+        of, variable = self.fields[index], self.variables[index]
+        known = [value for value in of.absent if variable.labels is None or value in variable.labels]
+        states = [variable.encode(value) for value in known]
+        if variable.labels is not None and variable.no_value is not None:
+            states.append(variable.labels.index(variable.no_value))
+        elif variable.labels is None and variable.missing:
+            states.append(variable.size - 1)
+        return union((state, state) for state in states)
+
+    def _where(
+        self, of: Field, variable: Variable, operator: str, value: str, element: Element
+    ) -> Iterator[tuple[int, int]]:
+        """The states, missing ones aside, that equal a value or are less than it."""
+        if variable.labels is None:
+            first, second = ([*self._cuts(of, operator, value, element), None])[:2]
+            assert first is not None
+            beyond = _beyond(variable, first)
+            low, high = (0, beyond) if second is None else (beyond, _beyond(variable, second))
+            if low < high:
+                yield low, high - 1
+            return
+        if operator in ("equal", "isIn"):
+            if value in variable.labels:
+                state = variable.labels.index(value)
+                yield state, state
+            return
+        if of.optype != "ordinal" or value not in of.declared:
+            raise Unsupported(
+                f"the predicate {operator} {shown(value)} on {shown(of.name)} needs an order of its values",
+                cure="declare the field as ordinal with its values in order, or as continuous",
+            )
+        last = variable.labels.index(value) - (operator == "lessThan")
+        if last >= 0:
+            yield 0, last
+
+    def _cuts(self, of: Field, operator: str, value: str, element: Element | None) -> list[Cut]:
+        try:
+            number = float(value)
+        except ValueError:
+            number = float("nan")
+        if number != number or "_" in value:
+            message = f"{shown(of.name)} is compared with {shown(value)}, which is no number"
+            raise self.document.fault(message, element or self.document.elements[0])
+        if of.type == "float":
+            number = nearest_single(number)
+        base = _OPPOSITE.get(operator, operator)
+        if base in ("lessThan", "lessOrEqual"):
+            return [Cut(number, base == "lessOrEqual")]
+        return [Cut(number, False), Cut(number, True)]
+
+    def _array(self, element: Element, of: Field) -> list[str]:
+        array = self.document.child(element, "Array")
+        if array is None:
+            raise self.document.fault("<SimpleSetPredicate> has no <Array>", element)
+        tokens = (
+            (re.sub(r"\\(.)", r"\1", found[1]) if found[1] is not None else found[2])
+            for found in _TOKEN.finditer(array.text)
+        )
+        values = [_spelled(of, token) for token in tokens]
+        if (count := array.attributes.get("n")) is not None and count != str(len(values)):
+            raise self.document.fault(f"an <Array> of n={shown(count)} has {len(values)} values", array)
+        return values
+
+    def _operator(self, element: Element) -> str:
+        key = "operator" if element.tag == "SimplePredicate" else "booleanOperator"
+        known = {
+            "SimplePredicate": (
+                "equal",
+                "notEqual",
+                "lessThan",
+                "lessOrEqual",
+                "greaterThan",
+                "greaterOrEqual",
+                "isMissing",
+                "isNotMissing",
+            ),
+            "SimpleSetPredicate": ("isIn", "isNotIn"),
+            "CompoundPredicate": ("and", "or", "xor", "surrogate"),
+        }[element.tag]
+        operator = self.document.need(element, key)
+        if operator not in known:
+            raise self.document.fault(f"the operator {shown(operator)} is not one of {listed(known)}", element)
+        return operator
+
+    def _field(self, element: Element) -> Field:
+        name = self.document.need(element, "field")
+        if name not in self.usable:
+            raise Unsupported(
+                f"the tree tests {shown(name)} (line {element.line}), which is no active field, or one derived by a"
+                " transformation",
+                cure="export the model without transformations, on its own columns",
+            )
+        return self.usable[name]
+
+    def _parts(self, element: Element, depth: int) -> list[Element]:
+        if depth >= DEEPEST_PREDICATE:
+            raise self.document.fault(f"compound predicates nest deeper than {DEEPEST_PREDICATE}", element)
+        parts = self.document.children(element, *PREDICATES)
+        if not parts:
+            raise self.document.fault("a <CompoundPredicate> has no parts", element)
+        return parts
+
+    def _simple(self, predicate: Element) -> Iterator[Element]:
+        """The simple predicates inside a predicate."""
+        work = [(predicate, 0)]
+        while work:
+            element, depth = work.pop()
+            if element.tag not in ("True", "False"):
+                self._operator(element)
+            if element.tag == "CompoundPredicate":
+                work += [(part, depth + 1) for part in reversed(self._parts(element, depth))]
+            elif element.tag not in ("True", "False"):
+                yield element
+
+
+def _beyond(variable: Variable, cut: Cut) -> int:
+    if cut.parts_nothing:
+        return len(variable.cuts) + 1 if cut.after else 0
+    return variable.state_beyond(cut)
+
+
+def _free(name: str, taken: Sequence[str]) -> str:
+    while name in taken:
+        name = f"({name})"
+    return name

@@ -1,0 +1,148 @@
+"""XGBoost: our class is XGBClassifier.predict's, on random models, at every threshold and one ulp beside it."""
+
+import contextlib
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+import quia
+from quia.load import xgboost as loader
+
+xgboost = pytest.importorskip("xgboost")
+
+
+def near(values, rng, count):
+    """Values on and next to the thresholds, in 32 and in 64 bits, and missing."""
+    t = rng.choice(np.asarray(values, np.float32), count)
+    moves = [
+        t,
+        np.nextafter(t, np.float32(-np.inf)),
+        np.nextafter(t, np.float32(np.inf)),
+        np.nextafter(t.astype(float), -np.inf),
+        np.nextafter(t.astype(float), np.inf),
+        np.full(count, np.nan),
+        rng.normal(size=count),
+    ]
+    return np.choose(rng.integers(0, len(moves), count), moves)
+
+
+def probes(model, columns, rng, count):
+    tree = json.loads(model.get_booster().save_raw("json"))["learner"]["gradient_booster"]["model"]["trees"][0]
+    inner = [i for i, left in enumerate(tree["left_children"]) if left != -1]
+    of = {c: [tree["split_conditions"][i] for i in inner if tree["split_indices"][i] == c] for c in range(columns)}
+    return np.column_stack([near(of[c] or [0.0], rng, count) for c in range(columns)])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_numbers_and_missing_values(seed, tmp_path):
+    rng = np.random.default_rng(seed)
+    many = seed % 3 == 2
+    x = np.round(rng.normal(size=(300, 4)), int(rng.integers(0, 8)))
+    x[rng.random(x.shape) < 0.1] = np.nan
+    score = np.nan_to_num(x[:, 0]) - 2 * (np.nan_to_num(x[:, 1]) > 0.3) + rng.normal(size=300) * 0.3
+    y = np.digitize(score, [-1.0, 0.2]) if many else (score > -0.5).astype(int)
+    options = {"multi_strategy": "multi_output_tree", "tree_method": "hist"} if many else {}
+    if seed % 4 == 1 and not many:
+        options["objective"] = "binary:hinge"
+    model = xgboost.XGBClassifier(n_estimators=1, max_depth=int(rng.integers(1, 7)), learning_rate=1.0, **options)
+    model.fit(x, y)
+    file = tmp_path / "model.json"
+    model.save_model(file)
+    graph = quia.load(file)
+    assert [v.name for v in graph.variables] == ["f0", "f1", "f2", "f3"]
+    rows = probes(model, 4, rng, 1500)
+    assert [graph.classify(row) for row in rows.tolist()] == [str(c) for c in model.predict(rows)]
+    assert quia.load(model) == graph
+    assert len(graph) > 2 or model.objective == "binary:hinge"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_categories(seed):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(seed)
+    names = ["red", "green", "blue", "black", "white"]
+    colour = rng.choice(names, 400)
+    number = rng.normal(size=400)
+    table = pandas.DataFrame({"n": number, "colour": pandas.Categorical(colour, categories=names), "unused": 0.0})
+    table.loc[rng.random(400) < 0.1, "colour"] = None
+    y = ((number > 0) ^ np.isin(colour, ["red", "blue"])).astype(int)
+    model = xgboost.XGBClassifier(
+        n_estimators=1, max_depth=4, enable_categorical=True, max_cat_to_onehot=[1, 10][seed % 2], learning_rate=1.0
+    )
+    model.fit(table, y)
+    graph = quia.load(model, classes=("no", "yes"))
+    assert graph.variables[1].labels == (*names, "missing")
+    expected = [("no", "yes")[c] for c in model.predict(table)]
+    rows = table.astype(object).to_dict("records")
+    assert [graph.classify(row) for row in rows] == expected
+    # An older file has only the codes.
+    raw = json.loads(model.get_booster().save_raw("json"))
+    raw["learner"]["gradient_booster"]["model"].pop("cats")
+    old = loader.read(json.dumps(raw).encode())
+    codes = table.assign(colour=table["colour"].cat.codes.astype(float).replace(-1, np.nan))
+    got = [old.classify(row) for row in codes.to_dict("records")]
+    assert [("no", "yes")[int(c)] for c in got] == expected
+    named = loader.read(json.dumps(raw).encode(), categories={"colour": names}, classes=("no", "yes"))
+    assert [named.classify(row) for row in rows] == expected
+    # A category beyond those of a node's set goes left, as one that the set has not.
+    assert old.variables[1].other == "any other"
+
+
+def trained(**options):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(100, 2))
+    y = (x[:, 0] > 0).astype(int) + (x[:, 1] > 0) * options.pop("more", 0)
+    return xgboost.XGBClassifier(**{"n_estimators": 1, "max_depth": 2} | options).fit(x, y)
+
+
+def test_ensembles_and_other_objectives_are_refused_by_name():
+    with pytest.raises(quia.Unsupported, match=r"depends on 5 trees.*planned"):
+        quia.load(trained(n_estimators=5))
+    with pytest.raises(quia.Unsupported, match=r"3 trees, one for each of 3 classes.*multi_output_tree"):
+        quia.load(trained(more=1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        linear = trained(booster="gblinear")
+    with pytest.raises(quia.Unsupported, match="gblinear"):
+        quia.load(linear)
+    with pytest.raises(quia.Unsupported, match="binary:logitraw"):
+        quia.load(trained(objective="binary:logitraw"))
+
+
+def test_a_stump_without_a_split_is_a_constant():
+    x = np.zeros((20, 2))
+    model = xgboost.XGBClassifier(n_estimators=3, max_depth=2).fit(x, [0] * 5 + [1] * 15)
+    assert quia.load(model).classify((0, 0)) == str(model.predict(x[:1])[0]) == "1"
+
+
+def test_ubjson_is_refused_with_a_cure(tmp_path):
+    file = tmp_path / "m.ubj"
+    trained().save_model(file)
+    with pytest.raises(quia.Unsupported, match="save it as JSON"):
+        quia.load(file)
+
+
+def test_broken_models_never_crash():
+    raw = trained().get_booster().save_raw("json").decode()
+    rng = np.random.default_rng(1)
+    whole = json.loads(raw)
+    for old, new in [
+        ("left_children", "x"),
+        ('"num_feature":"2"', '"num_feature":"two"'),
+        ('"name":"gbtree"', '"nam":1'),
+    ]:
+        assert old in raw
+        with pytest.raises(quia.QuiaError):
+            loader.read(raw.replace(old, new).encode())
+    tree = whole["learner"]["gradient_booster"]["model"]["trees"][0]
+    for key in ("left_children", "right_children", "split_indices", "default_left", "split_conditions"):
+        for value in (-5, 999999, None, "a", 0, float("nan")):
+            kept = list(tree[key])
+            tree[key][int(rng.integers(0, 3))] = value
+            with contextlib.suppress(quia.QuiaError):
+                loader.read(json.dumps(whole).encode())
+            tree[key] = kept
+    with pytest.raises(quia.FormatError):
+        loader.read(b'{"learner":' + b"[" * 100_000)

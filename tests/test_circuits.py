@@ -1,0 +1,260 @@
+"""The same classifier as tree, formula, OBDD, SDD and Decision-DNNF gives the same reasons as the oracle."""
+
+import random
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+import oracle
+from booleans import CIRCUITS, FORMS, Compiler, bdd, names, pysdd, tree, value
+from quia import Circuit, GraphError, InstanceError, Refuted, Unsupported, bias_of_classifier, explain, load, verify
+from quia.load import nnf, sdd
+from quia.nnf import LITERAL, Builder
+from quia.simplify import Levels, simplified
+
+
+def sets(reasons):
+    return {frozenset(reason.features) for reason in reasons}
+
+
+def worlds(n):
+    return [{name: w >> i & 1 for i, name in enumerate(names(n))} for w in range(1 << n)]
+
+
+def texts(instance):
+    return {name: str(v) for name, v in instance.items()}
+
+
+def expected(d, instance, **question):
+    """Sufficient and necessary reasons by the definition."""
+    return (
+        oracle.sufficient_reasons(d, texts(instance), **question),
+        oracle.necessary_reasons(d, texts(instance), **question),
+    )
+
+
+def found(classifier, instance, **question):
+    why = explain(classifier, instance, **question)
+    return sets(why.sufficient_reasons()), sets(why.necessary_reasons())
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_all_boolean_functions_of_up_to_3_variables_with_every_instance(n, tmp_path):
+    rng = random.Random(n)
+    for mask in range(1 << (1 << n)):
+        d = tree(mask, n)
+        answers = [expected(d, instance) for instance in worlds(n)]
+        # Of three variables, each form meets some hundred functions.
+        for name in FORMS if n < 3 else rng.sample(sorted(FORMS), 4):
+            classifier = FORMS[name](mask, n, rng, tmp_path)
+            for w, instance in enumerate(worlds(n)):
+                assert classifier.classify(instance) == str(value(mask, w)), (name, mask)
+                assert found(classifier, instance) == answers[w], (name, mask, instance)
+
+
+def test_random_functions_in_every_form(tmp_path):
+    rng = random.Random(7)
+    for _ in range(25):
+        n = rng.choice((4, 5))
+        mask = rng.getrandbits(1 << n)
+        d = tree(mask, n)
+        instance = rng.choice(worlds(n))
+        answer = expected(d, instance)
+        for name, form in FORMS.items():
+            assert found(form(mask, n, rng, tmp_path), instance) == answer, (name, mask, instance)
+
+
+def structured(rng, n):
+    """A function with parts that are independent, so that circuits have something to share."""
+    halves = [rng.getrandbits(1 << (n // 2)) for _ in range(2)]
+    joins = rng.choice((lambda a, b: a & b, lambda a, b: a | b, lambda a, b: a ^ b))
+    low = (1 << n // 2) - 1
+    return sum(joins(value(halves[0], w & low), value(halves[1], w >> n // 2)) << w for w in range(1 << n))
+
+
+def test_every_question_works_for_circuits(tmp_path):
+    rng = random.Random(8)
+    for _ in range(40):
+        n = 4
+        mask = structured(rng, n)
+        d = tree(mask, n)
+        instance, other = rng.choices(worlds(n), k=2)
+        frozen = rng.sample(names(n), rng.randint(0, 2))
+        protected = rng.sample(names(n), 2)
+        decision = str(oracle.classify(d, texts(instance)))
+        against = "1" if decision == "0" else "0"
+        for name in rng.sample(sorted(CIRCUITS), 3):
+            circuit = CIRCUITS[name](mask, n, rng, tmp_path)
+            assert isinstance(circuit, Circuit)
+            why = explain(circuit, instance, frozen=frozen)
+            assert found(circuit, instance, frozen=frozen) == expected(d, instance, frozen=frozen), name
+            assert found(circuit, instance, against=against) == expected(d, instance, against=against), name
+            assert why.complete_reason.is_monotone
+            assert why.complete_reason.is_or_decomposable
+            assert why.is_congruent(other) == oracle.congruent(d, texts(instance), texts(other))
+            assert why.holds_without(protected) == oracle.holds_without(d, texts(instance), protected)
+            assert bool(why.bias(protected)) == oracle.decision_biased(d, texts(instance), protected)
+            plain = explain(circuit, instance)
+            changes = {(frozenset((s.feature, s.text) for s in c.changes), c.decision) for c in plain.counterfactuals()}
+            shortest = oracle.shortest(oracle.necessary_reasons(d, texts(instance)))
+            assert changes == {(frozenset((f, str(1 - instance[f])) for f in reason), against) for reason in shortest}
+            assert sets(plain.sufficient_reasons(shortest=True)) == oracle.shortest(expected(d, instance)[0])
+            assert str(plain).startswith(f"Decision: {decision}")
+            assert plain.to_dict()["decision"] == decision
+
+
+def test_verify_accepts_reasons_and_refutes_everything_else(tmp_path):
+    rng = random.Random(9)
+    for _ in range(25):
+        n = 4
+        mask = structured(rng, n)
+        d = tree(mask, n)
+        instance = rng.choice(worlds(n))
+        frozen = rng.sample(names(n), rng.choice((0, 0, 1)))
+        answers = dict(zip(("sufficient", "necessary"), expected(d, instance, frozen=frozen)))
+        circuit = CIRCUITS[rng.choice(sorted(CIRCUITS))](mask, n, rng, tmp_path)
+        free = [v for v in names(n) if v not in frozen]
+        for kind, right in answers.items():
+            for claimed in oracle.subsets(free):
+                if claimed in right:
+                    verify(circuit, instance, sorted(claimed), kind, frozen=frozen)
+                elif claimed <= {circuit.variables[v].name for v in circuit.tested}:
+                    with pytest.raises(Refuted):
+                        verify(circuit, instance, sorted(claimed), kind, frozen=frozen)
+
+
+def test_named_states_and_classes():
+    _, node = pysdd(0b1000, 2, "balanced")
+    circuit = load(node, classes=("deny", "admit"), states=("no", "yes"), names=["Exam", "Work"])
+    for yes in ("yes", 1, True, "1"):
+        assert circuit.classify({"Exam": yes, "Work": yes}) == "admit"
+    for no in ("no", 0, False, "0"):
+        assert circuit.classify([no, "yes"]) == "deny"
+    assert [str(r) for r in explain(circuit, {"Exam": "yes", "Work": "no"}).sufficient_reasons()] == ["Work=no"]
+    assert repr(circuit).startswith("<Circuit: SDD")
+    with pytest.raises(InstanceError):
+        circuit.classify({"Exam": "maybe", "Work": 1})
+
+
+def test_constants():
+    for text, decision in (("sdd 1\nT 0\n", "1"), ("sdd 1\nF 0\n", "0")):
+        circuit = sdd.read(text.encode())
+        assert circuit.classify([]) == decision
+        why = explain(circuit, {})
+        assert why.complete_reason.is_true
+        assert sets(why.sufficient_reasons()) == {frozenset()}
+        assert why.counterfactuals() == ()
+    for text, decision in (("t 1 0\n", "1"), ("f 1 0\n", "0"), ("nnf 1 0 3\nA 0\n", "1"), ("nnf 1 0 3\nO 0 0\n", "0")):
+        assert nnf.read(text.encode()).classify({}) == decision
+    from dd import autoref
+
+    manager = autoref.BDD()
+    manager.declare("x")
+    assert load(manager.true).classify({}) == "1"
+    assert load(manager.false).classify({}) == "0"
+
+
+def test_a_dnnf_that_decides_nothing_explains_what_it_can(tmp_path):
+    # v1 ∨ v2 without a decision: ∧-decomposable, but no Decision-DNNF.
+    text = "nnf 3 2 2\nL 1\nL 2\nO 0 2 0 1\n"
+    circuit = nnf.read(text.encode())
+    assert circuit.kind == "DNNF"
+    assert "line 4" in circuit.notes[0]
+    assert circuit.classify([1, 0]) == "1"
+    assert [str(r) for r in explain(circuit, [0, 0]).sufficient_reasons()] == ["1=0 and 2=0"]
+    for ask in (lambda: explain(circuit, [1, 0]).complete_reason, lambda: verify(circuit, [1, 0], ["1"], "sufficient")):
+        with pytest.raises(Unsupported, match="circuit of the other class"):
+            ask()
+    negative = tmp_path / "negative.nnf"
+    negative.write_text("nnf 3 2 2\nL -1\nL -2\nA 2 0 1\n")
+    both = nnf.read(text.encode(), negative=negative)
+    assert [str(r) for r in explain(both, [1, 0]).sufficient_reasons()] == ["1=1"]
+    negative.write_text("nnf 1 0 2\nL -1\n")  # true together with v1 ∨ v2 where v1 is 0 and v2 is 1
+    assert nnf.read(text.encode(), negative=negative).classify([1, 0]) == "1"
+    with pytest.raises(GraphError, match="not each other's negation"):
+        nnf.read(text.encode(), negative=negative).classify([0, 1])
+
+
+def test_two_circuits_must_be_each_others_negation(tmp_path):
+    rng = random.Random(10)
+    for _ in range(60):
+        mask = rng.getrandbits(8)
+        wrong = ~mask & 255 ^ rng.choice((0, 1 << rng.randrange(8)))
+        (tmp_path / "negative.nnf").write_text(Compiler(wrong, 3, rng).c2d(3))
+        data = Compiler(mask, 3, rng).c2d(3).encode()
+        if wrong == ~mask & 255:
+            nnf.read(data, negative=tmp_path / "negative.nnf")
+        else:
+            with pytest.raises(GraphError.__base__, match="not the negation"):
+                nnf.read(data, negative=tmp_path / "negative.nnf")
+
+
+def test_bias_of_a_whole_circuit_is_not_told():
+    _, node = pysdd(0b1000, 2, "left")
+    with pytest.raises(Unsupported, match="one decision"):
+        bias_of_classifier(load(node), ["1"])
+
+
+def test_simplifying_by_levels_is_simplifying_node_by_node(monkeypatch):
+    rng = random.Random(11)
+    variables = load(bdd(1, 4, __import__("dd.autoref").autoref)[1]).variables
+    for _ in range(300):
+        build = Builder(variables)
+        nodes = [build.literal(v, s) for v in range(4) for s in (0, 1)]
+        for _ in range(rng.randint(1, 15)):
+            join = rng.choice((build.conjunction, build.disjunction))
+            nodes.append(join(rng.sample(nodes, rng.randint(2, 4))))
+        formula = build.nnf(nodes[-1])
+        kinds = formula.kind.copy()
+        for node in range(len(formula)):
+            if kinds[node] == LITERAL and rng.random() < 0.5:
+                kinds[node] = rng.choice((0, 1))
+        changed = replace(formula, kind=kinds)
+        results = []
+        for narrow in (0, 10**9):
+            monkeypatch.setattr("quia.simplify._NARROW", narrow)
+            levels = Levels(formula)
+            assert levels.is_narrow == (narrow > 0 or not levels.groups)
+            results.append(simplified(changed, levels))
+        for world in product((0, 1), repeat=4):
+            values = {v.name: s for v, s in zip(variables, world)}
+            assert results[0].evaluate(values) == results[1].evaluate(values) == changed.evaluate(values)
+        assert all(kind >= LITERAL for kind in results[0].kind) or len(results[0]) == 1
+
+
+def test_an_sdd_of_many_nodes_is_explained_by_whole_arrays():
+    from pysdd.sdd import SddManager
+
+    manager = SddManager(var_count=60)
+    rng = random.Random(12)
+    node = manager.true()
+    for start in range(0, 60, 6):
+        part = manager.false()
+        for _ in range(6):
+            term = manager.true()
+            for v in rng.sample(range(start + 1, start + 7), 3):
+                term &= manager.literal(rng.choice((v, -v)))
+            part |= term
+        node &= part
+    circuit = load(node)
+    linear = 12 * sum(len(n.elements()) for n in _decisions(node)) + 4 * 60 + 10
+    for _ in range(10):
+        instance = [rng.randrange(2) for _ in range(60)]
+        why = explain(circuit, instance)
+        assert len(why.complete_reason) <= linear
+        assert why.complete_reason.is_or_decomposable
+        for reason in why.sufficient_reasons(shortest=True, limit=2):
+            verify(circuit, instance, reason, "sufficient")
+        for reason in why.necessary_reasons(shortest=True, limit=2):
+            verify(circuit, instance, reason, "necessary")
+
+
+def _decisions(node):
+    seen, work = {}, [node]
+    while work:
+        here = work.pop()
+        if here.id not in seen and here.is_decision():
+            seen[here.id] = here
+            work += [part for pair in here.elements() for part in pair]
+    return seen.values()
