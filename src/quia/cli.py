@@ -1,4 +1,4 @@
-"""The command line: `quia explain`, `quia check`, `quia convert`, `quia report`, `quia serve`."""
+"""The command line: `quia explain` and its sisters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 from quia import __version__
 from quia.errors import QuiaError
 
-COMMANDS = ("explain", "check", "convert", "learn", "report", "serve", "bench")
+COMMANDS = ("explain", "check", "convert", "learn", "batch", "report", "serve", "bench")
 """Each is a module of quia.command with `add(subparsers)`, which names its `run(arguments) -> exit code`."""
 
 EXIT_CODES = """exit codes:
