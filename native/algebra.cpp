@@ -30,11 +30,11 @@ bool Algebra::settle(Operation operation, NodeId& f, NodeId& g) {
       if (f > g) std::swap(f, g);
       return false;
     case Operation::non_supersets:
+      if (f == unit) return answer(g == unit ? none : unit);  // only {∅} has a member within ∅
       // No member of f has a variable above f's top, so members of g that have one contain nothing of f's.
       while (table_.level(g) < table_.level(f)) g = table_[g].low;
       if (f == none || g == none) return answer(f);
-      if (g == unit || f == g) return answer(none);
-      return f == unit ? answer(f) : false;
+      return g == unit || f == g ? answer(none) : false;
     case Operation::conjoin:
       if (f == none || g == none) return answer(none);
       if (f == unit || f == g) return answer(g);
@@ -44,20 +44,18 @@ bool Algebra::settle(Operation operation, NodeId& f, NodeId& g) {
     case Operation::minimal_models:
       return f <= unit ? answer(f) : false;
     case Operation::not_satisfying:
+      // A monotone function that is true of ∅ is constantly true.
+      if (f == unit) return answer(g == unit ? none : unit);
       while (table_.level(g) < table_.level(f)) g = table_[g].low;
       if (f == none || g == none) return answer(f);
-      if (g == unit) return answer(none);
-      // f is the empty set alone, and g, monotone and not constantly true, is false there.
-      return f == unit ? answer(f) : false;
+      return g == unit ? answer(none) : false;
   }
   return false;
 }
 
 void Algebra::call(Operation operation, NodeId f, NodeId g) {
-  returned_ = true;
   if (settle(operation, f, g)) return;
   if (table_.look_up(static_cast<std::uint32_t>(operation), f, g, result_)) return;
-  returned_ = false;
   Frame frame{};
   frame.operation = operation;
   frame.f = f;
@@ -81,7 +79,6 @@ void Algebra::finish(NodeId result) {
   table_.remember(static_cast<std::uint32_t>(frame.operation), frame.f, frame.g, result);
   stack_.pop_back();
   result_ = result;
-  returned_ = true;
 }
 
 // One step of the topmost frame; where stage > 0, result_ holds the answer of its last call.

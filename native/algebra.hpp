@@ -60,7 +60,6 @@ class Algebra {
   NodeTable table_;
   std::vector<Frame> stack_;
   NodeId result_ = none;
-  bool returned_ = false;
 };
 
 }  // namespace quia

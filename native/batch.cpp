@@ -15,10 +15,8 @@ namespace {
 
 constexpr std::size_t chunk_rows = 128;
 
-void append(ReasonColumns& columns, Natural ties, const SetTable& reasons, const std::vector<std::int32_t>& variables,
-            bool complete) {
-  columns.ties.push_back(std::move(ties));
-  columns.complete.push_back(complete);
+// The reasons listed for one more row; the caller adds the row's number of ties.
+void append(ReasonColumns& columns, const SetTable& reasons, const std::vector<std::int32_t>& variables) {
   for (std::size_t i = 0; i < reasons.size(); ++i) {
     for_each_member(reasons.row(i), reasons.words,
                     [&](std::size_t member) { columns.members.push_back(variables[member]); });
@@ -27,11 +25,9 @@ void append(ReasonColumns& columns, Natural ties, const SetTable& reasons, const
   columns.reason_start.push_back(static_cast<std::int64_t>(columns.member_start.size()) - 1);
 }
 
-void append_unknown(ReasonColumns& columns) { append(columns, Natural(0), SetTable(0), {}, false); }
-
-void append(CountColumn& column, Natural count, bool complete) {
-  column.counts.push_back(std::move(count));
-  column.complete.push_back(complete);
+void append_unknown(ReasonColumns& columns) {
+  columns.ties.add_unknown();
+  append(columns, SetTable(0), {});
 }
 
 class RowExplainer {
@@ -46,15 +42,18 @@ class RowExplainer {
     columns.decision.push_back(decision);
     const Question question{states, decision, options_.target, options_.frozen};
     const bool wants_all = options_.sufficient || options_.count_necessary || options_.count_sufficient;
-    if (graph_.is_tree())
-      explain_tree(question, wants_all, columns);
-    else
-      explain_graph(question, wants_all, columns);
+    if (!graph_.is_tree() || !explain_tree(question, wants_all, columns)) explain_graph(question, wants_all, columns);
   }
 
  private:
-  void explain_tree(const Question& question, bool wants_all, BatchColumns& columns) {
-    const bool finished = scratch_.walk.run(graph_, question, !wants_all, options_.costs, budget_);
+  // False, with nothing added, if the instance is too wide for a walk.
+  bool explain_tree(const Question& question, bool wants_all, BatchColumns& columns) {
+    bool finished = false;
+    try {
+      finished = scratch_.walk.run(graph_, question, !wants_all, options_.costs, budget_);
+    } catch (const TooWide&) {
+      return false;
+    }
     const SetTable& clauses = scratch_.walk.clauses();
     localise_costs(scratch_.walk.members());
     if (options_.necessary) {
@@ -77,10 +76,21 @@ class RowExplainer {
         }
         if (ties++ < options_.limit) ties_.add(clauses.row(i));
       }
-      append(columns.necessary, Natural(ties), ties_, scratch_.walk.members(), finished);
+      if (finished) {
+        columns.necessary.ties.add(Natural(ties));
+        append(columns.necessary, ties_, scratch_.walk.members());
+      } else {
+        append_unknown(columns.necessary);
+      }
     }
-    if (options_.count_necessary) append(columns.count_necessary, Natural(clauses.size()), finished);
+    if (options_.count_necessary) {
+      if (finished)
+        columns.count_necessary.add(Natural(clauses.size()));
+      else
+        columns.count_necessary.add_unknown();
+    }
     explain_sufficient(finished ? &clauses : nullptr, scratch_.walk.members(), columns);
+    return true;
   }
 
   void explain_graph(const Question& question, bool wants_all, BatchColumns& columns) {
@@ -90,7 +100,12 @@ class RowExplainer {
     }
     if (!wants_all) return;
     const Family all = quia::necessary(graph_, question, false, nullptr, scratch_, budget_);
-    if (options_.count_necessary) append(columns.count_necessary, all.count(budget_), all.complete());
+    if (options_.count_necessary) {
+      if (all.complete())
+        columns.count_necessary.add(all.count(budget_));
+      else
+        columns.count_necessary.add_unknown();
+    }
     localise_costs(all.variables());
     std::shared_ptr<const SetTable> clauses;
     try {
@@ -111,7 +126,8 @@ class RowExplainer {
         if (!set) break;
         first.add(set);
       }
-      append(columns, family.count(budget_), first, family.variables(), true);
+      columns.ties.add(family.count(budget_));
+      append(columns, first, family.variables());
     } catch (const OverBudget& over) {
       if (over.cause == OverBudget::Cause::cancelled) throw;
       append_unknown(columns);
@@ -125,7 +141,8 @@ class RowExplainer {
         if (!clauses) throw OverBudget(OverBudget::Cause::time);
         const MinimumParts minimum = minimum_hitting_sets(*clauses, costs(), search_, budget_);
         const SetTable first = minimum.first(options_.limit, costs(), budget_);
-        append(columns.sufficient, minimum.count(budget_), first, variables, true);
+        columns.sufficient.ties.add(minimum.count(budget_));
+        append(columns.sufficient, first, variables);
       } catch (const OverBudget& over) {
         if (over.cause == OverBudget::Cause::cancelled) throw;
         append_unknown(columns.sufficient);
@@ -135,10 +152,10 @@ class RowExplainer {
       try {
         if (!clauses) throw OverBudget(OverBudget::Cause::time);
         const Zdd all = minimal_hitting_sets(*clauses, budget_);
-        append(columns.count_sufficient, Counts(all, budget_).total(), true);
+        columns.count_sufficient.add(Counts(all, budget_).total());
       } catch (const OverBudget& over) {
         if (over.cause == OverBudget::Cause::cancelled) throw;
-        append(columns.count_sufficient, Natural(0), false);
+        columns.count_sufficient.add_unknown();
       }
     }
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "budget.hpp"
@@ -24,24 +25,37 @@ struct BatchOptions {
   std::size_t memory = SIZE_MAX;       // for the families of one row
 };
 
+// A number a row: small ones in place (-1: unknown, or large), the few beyond int64 apart.
+struct NumberColumn {
+  std::vector<std::int64_t> values;
+  std::vector<std::pair<std::size_t, Natural>> large;  // row of this column, number
+  std::vector<std::uint8_t> complete;
+
+  void add(const Natural& number) {
+    const auto& limbs = number.limbs();
+    const bool fits = limbs.empty() || (limbs.size() == 1 && limbs[0] <= static_cast<Limb>(INT64_MAX));
+    if (!fits) large.emplace_back(values.size(), number);
+    values.push_back(!fits ? -1 : limbs.empty() ? 0 : static_cast<std::int64_t>(limbs[0]));
+    complete.push_back(1);
+  }
+  void add_unknown() {
+    values.push_back(-1);
+    complete.push_back(0);
+  }
+};
+
 // One kind of shortest reasons for a run of rows, in compressed sparse rows.
 struct ReasonColumns {
-  std::vector<Natural> ties;                      // per row: how many there are in all
+  NumberColumn ties;                              // per row: how many there are in all, of which some are listed
   std::vector<std::int64_t> reason_start{0};      // row → reasons listed
   std::vector<std::int64_t> member_start{0};      // reason → members
   std::vector<std::int32_t> members;
-  std::vector<std::uint8_t> complete;             // per row: ties is exact (reasons may be cut by the limit)
-};
-
-struct CountColumn {
-  std::vector<Natural> counts;
-  std::vector<std::uint8_t> complete;
 };
 
 struct BatchColumns {
   std::vector<std::int32_t> decision;
   ReasonColumns necessary, sufficient;
-  CountColumn count_necessary, count_sufficient;
+  NumberColumn count_necessary, count_sufficient;
 };
 
 // The columns of each chunk of rows, in order; `pulse` is called by the calling thread every few milliseconds and

@@ -177,58 +177,51 @@ nb::dict by_key(const auto& counts) {
   return result;
 }
 
-// Numbers as int64, -1 where unknown or too large; the large ones in a dict by row.
-void put_numbers(nb::dict& into, const char* name, const std::vector<const Natural*>& numbers,
-                 const std::vector<std::uint8_t>& complete) {
-  std::vector<std::int64_t> values(numbers.size(), -1);
+// The chunks' columns end to end, each chunk given up as soon as it is copied.
+void put_numbers(nb::dict& into, const char* name, std::vector<NumberColumn*> parts) {
+  std::vector<std::int64_t> values;
+  std::vector<std::uint8_t> complete;
   nb::dict large;
-  for (std::size_t row = 0; row < numbers.size(); ++row) {
-    if (!complete[row]) continue;
-    const auto& limbs = numbers[row]->limbs();
-    if (limbs.empty())
-      values[row] = 0;
-    else if (limbs.size() == 1 && limbs[0] <= static_cast<Limb>(INT64_MAX))
-      values[row] = static_cast<std::int64_t>(limbs[0]);
-    else
-      large[nb::int_(row)] = to_python(*numbers[row]);
+  for (NumberColumn* part : parts) {
+    for (const auto& [row, number] : part->large) large[nb::int_(values.size() + row)] = to_python(number);
+    values.insert(values.end(), part->values.begin(), part->values.end());
+    complete.insert(complete.end(), part->complete.begin(), part->complete.end());
+    *part = {};
   }
   into[name] = to_numpy(std::move(values));
   into["large"] = large;
-  into["complete"] = to_numpy(complete);
+  into["complete"] = to_numpy(std::move(complete));
 }
 
-nb::dict join(const std::vector<BatchColumns>& chunks, ReasonColumns BatchColumns::*kind) {
-  std::vector<const Natural*> ties;
-  std::vector<std::uint8_t> complete;
+nb::dict join(std::vector<BatchColumns>& chunks, ReasonColumns BatchColumns::*kind) {
+  std::vector<NumberColumn*> ties;
   std::vector<std::int64_t> reason_start{0}, member_start{0};
   std::vector<std::int32_t> members;
-  for (const BatchColumns& chunk : chunks) {
-    const ReasonColumns& part = chunk.*kind;
-    for (const Natural& number : part.ties) ties.push_back(&number);
-    complete.insert(complete.end(), part.complete.begin(), part.complete.end());
+  for (BatchColumns& chunk : chunks) {
+    ReasonColumns& part = chunk.*kind;
+    ties.push_back(&part.ties);
     const std::int64_t reasons = static_cast<std::int64_t>(member_start.size()) - 1;
     const auto base = static_cast<std::int64_t>(members.size());
     for (std::size_t i = 1; i < part.reason_start.size(); ++i) reason_start.push_back(reasons + part.reason_start[i]);
     for (std::size_t i = 1; i < part.member_start.size(); ++i) member_start.push_back(base + part.member_start[i]);
     members.insert(members.end(), part.members.begin(), part.members.end());
+    part.reason_start = {};
+    part.member_start = {};
+    part.members = {};
   }
   nb::dict result;
-  put_numbers(result, "ties", ties, complete);
+  put_numbers(result, "ties", ties);
   result["reason_start"] = to_numpy(std::move(reason_start));
   result["member_start"] = to_numpy(std::move(member_start));
   result["members"] = to_numpy(std::move(members));
   return result;
 }
 
-nb::dict join(const std::vector<BatchColumns>& chunks, CountColumn BatchColumns::*kind) {
-  std::vector<const Natural*> counts;
-  std::vector<std::uint8_t> complete;
-  for (const BatchColumns& chunk : chunks) {
-    for (const Natural& number : (chunk.*kind).counts) counts.push_back(&number);
-    complete.insert(complete.end(), (chunk.*kind).complete.begin(), (chunk.*kind).complete.end());
-  }
+nb::dict join(std::vector<BatchColumns>& chunks, NumberColumn BatchColumns::*kind) {
+  std::vector<NumberColumn*> counts;
+  for (BatchColumns& chunk : chunks) counts.push_back(&(chunk.*kind));
   nb::dict result;
-  put_numbers(result, "count", counts, complete);
+  put_numbers(result, "count", counts);
   return result;
 }
 
@@ -317,7 +310,7 @@ void bind_graph(nb::module_& module) {
              options.threads = std::clamp(threads, 1u, 256u);
              options.timeout_per_row = timeout_per_row.value_or(Budget::no_timeout);
              options.memory = static_cast<std::size_t>(memory);
-             const auto chunks = without_gil([&] { return explain_rows(graph, rows, states.shape(0), options, look_for_signals); });
+             auto chunks = without_gil([&] { return explain_rows(graph, rows, states.shape(0), options, look_for_signals); });
              std::vector<std::int32_t> decision;
              for (const BatchColumns& chunk : chunks) decision.insert(decision.end(), chunk.decision.begin(), chunk.decision.end());
              nb::dict result;

@@ -3,15 +3,20 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 namespace quia {
 
 namespace {
 
+constexpr std::size_t few_starts = 3, many_starts = 8;
+constexpr std::size_t first_cap = std::size_t(12) << 20;  // bytes
+
 // The BDD of all hitting sets of a component: its clauses conjoined from the last variable up, so that each
-// conjunction only meets what lies below.
+// conjunction only meets what lies below. `clauses_done` tells how far it got, also where it is cut short.
 NodeId all_hitting_sets(Algebra& algebra, const SetTable& table, const Component& component,
-                        const std::vector<std::uint32_t>& order) {
+                        const std::vector<std::uint32_t>& order, std::size_t& clauses_done) {
   std::vector<std::uint32_t> level_of(table.universe, 0);
   for (std::size_t level = 0; level < order.size(); ++level) level_of[order[level]] = static_cast<std::uint32_t>(level);
   std::vector<std::vector<std::uint32_t>> clauses;
@@ -22,36 +27,54 @@ NodeId all_hitting_sets(Algebra& algebra, const SetTable& table, const Component
   }
   std::sort(clauses.begin(), clauses.end(), std::greater<>());
   std::vector<NodeId> root{unit};
-  std::size_t after_collection = std::size_t(1) << 20;
+  std::size_t after_collection = std::size_t(1) << 14;
   for (const auto& levels : clauses) {
     NodeId clause = none;
     for (std::size_t k = levels.size(); k-- > 0;) clause = algebra.table().make_bdd(levels[k], clause, unit);
     root[0] = algebra.conjoin(root[0], clause);
+    ++clauses_done;
     if (algebra.table().size() > 4 * after_collection) {
       algebra.table().collect(root);
       after_collection = std::max(after_collection, algebra.table().size());
     }
   }
-  if (algebra.table().size() > (std::size_t(1) << 20)) algebra.table().collect(root);
+  if (algebra.table().size() > (std::size_t(1) << 14)) algebra.table().collect(root);
   return root[0];
 }
 
-// Tries the orders with a small cap first, then with all the memory there is.
+// Total span tells little about how large a diagram gets (orders of equal span differ by a factor of ten, also in the
+// other direction), so orders race: each is tried under a small cap, and with each larger cap only the half that
+// had conjoined most clauses is tried again.
 template <class Finish>
 Zdd with_some_order(const SetTable& table, const Component& component, Budget& budget, Finish finish) {
-  const auto candidates = orders(table, component, 6);
-  for (std::size_t cap = std::size_t(64) << 20;; cap *= 8) {
-    const bool last = cap >= budget.memory() / 2;
-    for (const auto& order : candidates) {
-      Budget part = last ? budget : budget.within(cap);
-      try {
-        Algebra algebra(part);
-        return finish(algebra, all_hitting_sets(algebra, table, component, order), order);
-      } catch (const OverBudget& over) {
-        if (over.cause != OverBudget::Cause::memory) throw;
-        if (last && &order == &candidates.back()) throw;
-      }
+  struct Racer {
+    std::vector<std::uint32_t> order;
+    std::size_t clauses_done = 0;
+  };
+  const auto attempt = [&](Racer& racer, std::size_t cap) -> std::optional<Zdd> {
+    Budget part = budget.within(cap);
+    racer.clauses_done = 0;
+    try {
+      Algebra algebra(part);
+      const NodeId function = all_hitting_sets(algebra, table, component, racer.order, racer.clauses_done);
+      algebra.table().use(budget);  // the race is won; minimising may take what there is
+      return finish(algebra, function, racer.order);
+    } catch (const OverBudget& over) {
+      if (over.cause != OverBudget::Cause::memory) throw;
+      return std::nullopt;
     }
+  };
+  Racer first{orders(table, component, few_starts)[0]};
+  if (auto zdd = attempt(first, first_cap)) return std::move(*zdd);
+  std::vector<Racer> racers;
+  for (auto& order : orders(table, component, many_starts)) racers.push_back({std::move(order)});
+  for (std::size_t cap = first_cap;; cap *= 3) {
+    for (Racer& racer : racers)
+      if (auto zdd = attempt(racer, cap)) return std::move(*zdd);
+    if (cap >= budget.memory()) throw OverBudget(OverBudget::Cause::memory);
+    std::stable_sort(racers.begin(), racers.end(),
+                     [](const Racer& a, const Racer& b) { return a.clauses_done > b.clauses_done; });
+    racers.resize(std::max<std::size_t>(2, (racers.size() + 1) / 2));
   }
 }
 

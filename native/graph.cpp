@@ -80,9 +80,10 @@ void Graph::check(const GraphArrays& a) const {
 
 Graph::Graph(const GraphArrays& a) {
   check(a);
-  variable_.assign(a.variable.begin(), a.variable.end());
-  klass_.assign(a.klass.begin(), a.klass.end());
-  edge_start_.assign(a.edge_start.begin(), a.edge_start.end());
+  nodes_.reserve(a.variable.size());
+  for (std::size_t i = 0; i < a.variable.size(); ++i)
+    nodes_.push_back({a.variable[i], a.klass[i], static_cast<std::uint32_t>(a.edge_start[i]),
+                      static_cast<std::uint32_t>(a.edge_start[i + 1]), 0});
   state_counts_.assign(a.state_counts.begin(), a.state_counts.end());
   class_count_ = a.class_count;
   edges_.reserve(a.child.size());
@@ -97,7 +98,7 @@ Graph::Graph(const GraphArrays& a) {
     edges_.push_back(edge);
   }
   std::vector<std::uint8_t> is_tested(state_counts_.size(), 0);
-  for (const std::int32_t v : variable_)
+  for (const std::int32_t v : a.variable)
     if (v >= 0 && !is_tested[v]) {
       is_tested[v] = 1;
       tested_.push_back(v);
@@ -117,23 +118,19 @@ bool Graph::takes_further(std::int32_t range, std::int32_t state) const {
 }
 
 void Graph::find_classes_below() {
-  const std::size_t nodes = variable_.size();
-  class_mask_.assign(nodes, 0);
-  sole_class_.assign(nodes, -1);
-  std::vector<std::uint8_t> has_parent(nodes, 0);
+  std::vector<std::uint8_t> has_parent(nodes_.size(), 0);
   is_tree_ = true;
-  for (std::size_t i = 0; i < nodes; ++i) {
-    const auto node = static_cast<std::int32_t>(i);
-    if (klass_[i] >= 0) {
-      class_mask_[i] = std::uint64_t(1) << (klass_[i] & 63);
-      sole_class_[i] = klass_[i];
+  for (NodeRecord& node : nodes_) {
+    if (node.variable < 0) {
+      node.class_mask = std::uint64_t(1) << (node.sole_class & 63);
       continue;
     }
-    sole_class_[i] = sole_class_[edges(node)[0].child];
-    for (const Edge& edge : edges(node)) {
-      class_mask_[i] |= class_mask_[edge.child];
-      if (sole_class_[edge.child] != sole_class_[i]) sole_class_[i] = -1;
-      if (klass_[edge.child] < 0 && has_parent[edge.child]++) is_tree_ = false;
+    node.sole_class = nodes_[edges_[node.first_edge].child].sole_class;
+    for (std::uint32_t e = node.first_edge; e < node.end_edge; ++e) {
+      const std::int32_t child = edges_[e].child;
+      node.class_mask |= nodes_[child].class_mask;
+      if (nodes_[child].sole_class != node.sole_class) node.sole_class = -1;
+      if (nodes_[child].variable >= 0 && has_parent[child]++) is_tree_ = false;
     }
   }
 }
@@ -142,17 +139,18 @@ void Graph::find_classes_below() {
 void Graph::find_variable_order() {
   const std::size_t variables = state_counts_.size();
   std::vector<std::pair<std::int32_t, std::int32_t>> above;
-  std::vector<std::int64_t> depth(variable_.size(), -1);
+  std::vector<std::int64_t> depth(nodes_.size(), -1);
   std::vector<std::int64_t> nearest(variables, std::numeric_limits<std::int64_t>::max());
   depth.back() = 0;
   for (std::int32_t node = root(); node >= 0; --node) {
-    if (depth[node] < 0 || variable_[node] < 0) continue;
-    nearest[variable_[node]] = std::min(nearest[variable_[node]], depth[node]);
+    const std::int32_t here = variable(node);
+    if (depth[node] < 0 || here < 0) continue;
+    nearest[here] = std::min(nearest[here], depth[node]);
     for (const Edge& edge : edges(node)) {
       std::int64_t& below = depth[edge.child];
       below = below < 0 ? depth[node] + 1 : std::min(below, depth[node] + 1);
-      const std::int32_t lower = variable_[edge.child];
-      if (lower >= 0 && lower != variable_[node] && !is_tree_) above.emplace_back(variable_[node], lower);
+      const std::int32_t lower = variable(edge.child);
+      if (lower >= 0 && lower != here && !is_tree_) above.emplace_back(here, lower);
     }
     if (above.size() > (std::size_t(1) << 22)) {
       std::sort(above.begin(), above.end());
@@ -200,12 +198,12 @@ void Graph::check_states(std::span<const std::int32_t> states) const {
 
 std::int32_t Graph::classify(const std::int32_t* states) const {
   std::int32_t node = root();
-  while (klass_[node] < 0) {
-    const std::int32_t j = taken(node, states[variable_[node]]);
+  while (nodes_[node].variable >= 0) {
+    const std::int32_t j = taken(node, states[nodes_[node].variable]);
     if (j < 0) return -1;
     node = edges(node)[j].child;
   }
-  return klass_[node];
+  return nodes_[node].sole_class;
 }
 
 }  // namespace quia

@@ -37,15 +37,14 @@ class Graph {
     std::int32_t more;       // index into further_ of the second range, or -1
   };
 
-  std::size_t node_count() const { return variable_.size(); }
+  std::size_t node_count() const { return nodes_.size(); }
   std::size_t edge_count() const { return edges_.size(); }
   std::size_t variable_count() const { return state_counts_.size(); }
-  std::int32_t root() const { return static_cast<std::int32_t>(variable_.size()) - 1; }
-  std::int32_t variable(std::int32_t node) const { return variable_[node]; }
-  std::int32_t klass(std::int32_t leaf) const { return klass_[leaf]; }
+  std::int32_t root() const { return static_cast<std::int32_t>(nodes_.size()) - 1; }
+  std::int32_t variable(std::int32_t node) const { return nodes_[node].variable; }
   std::int32_t class_count() const { return class_count_; }
   std::span<const Edge> edges(std::int32_t node) const {
-    return {edges_.data() + edge_start_[node], edges_.data() + edge_start_[node + 1]};
+    return {edges_.data() + nodes_[node].first_edge, edges_.data() + nodes_[node].end_edge};
   }
   // No inner node has two parents; leaves may be shared.
   bool is_tree() const { return is_tree_; }
@@ -71,12 +70,13 @@ class Graph {
 
   // A leaf is wrong if it is a reason to give up the decision: another class, or the target itself.
   bool is_wrong(std::int32_t leaf, const Question& question) const {
-    return question.target >= 0 ? klass_[leaf] == question.target : klass_[leaf] != question.right_class;
+    const std::int32_t klass = nodes_[leaf].sole_class;
+    return question.target >= 0 ? klass == question.target : klass != question.right_class;
   }
   // False only if no wrong leaf is below the node (true may be cautious above 64 classes).
   bool may_reach_wrong(std::int32_t node, const Question& question) const {
-    if (question.target >= 0) return class_mask_[node] >> (question.target & 63) & 1;
-    return sole_class_[node] != question.right_class;
+    if (question.target >= 0) return nodes_[node].class_mask >> (question.target & 63) & 1;
+    return nodes_[node].sole_class != question.right_class;
   }
 
  private:
@@ -89,14 +89,18 @@ class Graph {
     std::int32_t low, high;
     bool last;
   };
-  std::vector<std::int32_t> variable_, klass_;
-  std::vector<std::int64_t> edge_start_;
+  // What a visit needs lies together.
+  struct NodeRecord {
+    std::int32_t variable;      // -1 at leaves
+    std::int32_t sole_class;    // the one class at or below, or -1
+    std::uint32_t first_edge, end_edge;
+    std::uint64_t class_mask;   // classes at or below, modulo 64
+  };
+  std::vector<NodeRecord> nodes_;
   std::vector<Edge> edges_;
   std::vector<Range> further_;
   std::vector<std::int32_t> state_counts_, tested_;
   std::int32_t class_count_ = 0;
-  std::vector<std::uint64_t> class_mask_;   // classes below, modulo 64
-  std::vector<std::int32_t> sole_class_;    // the one class below, or -1
   std::vector<std::int32_t> variable_order_;
   bool is_tree_ = false;
 };

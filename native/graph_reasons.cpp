@@ -63,8 +63,15 @@ class GraphFamilies {
       budget_.step();
       family[node] = scratch_.least[node] == 0 ? unit : family_at(node);
     }
-    NodeId all = family[graph_.root()];
-    for (const auto& [variable, count] : alone) all = algebra_.set_union(all, algebra_.literal(level_of_[variable]));
+    std::vector<std::uint32_t> levels;
+    for (const auto& [variable, count] : alone) levels.push_back(level_of_[variable]);
+    std::sort(levels.begin(), levels.end());
+    NodeId singles = none;
+    while (!levels.empty()) {
+      singles = algebra_.table().make_zdd(levels.back(), singles, unit);
+      levels.pop_back();
+    }
+    const NodeId all = algebra_.set_union(family[graph_.root()], singles);
     return Family(variables_, freeze(algebra_.table(), all, member_at_, variables_.size()), true);
   }
 
@@ -141,8 +148,12 @@ std::int64_t shortest_length(const Graph& graph, const Question& question, const
 Family necessary(const Graph& graph, const Question& question, bool shortest, const std::int64_t* costs,
                  GraphScratch& scratch, Budget& budget) {
   if (graph.is_tree()) {
-    const bool finished = scratch.walk.run(graph, question, shortest, costs, budget);
-    return Family(scratch.walk.members(), scratch.walk.clauses(), finished);
+    try {
+      const bool finished = scratch.walk.run(graph, question, shortest, costs, budget);
+      return Family(scratch.walk.members(), scratch.walk.clauses(), finished);
+    } catch (const TooWide&) {
+      // Go on as for any graph.
+    }
   }
   try {
     find_least(graph, question, shortest ? costs : nullptr, scratch, budget);

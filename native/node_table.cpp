@@ -5,7 +5,8 @@
 namespace quia {
 
 namespace {
-constexpr std::size_t initial_slots = 1 << 11;
+constexpr std::size_t initial_slots = 1 << 10;
+constexpr std::size_t cache_per_slot = 2;  // filtering meets many more pairs of nodes than it makes nodes
 constexpr std::size_t most_nodes = std::size_t(1) << 28;  // ids share a word with the operation in the cache
 constexpr std::uint32_t vacant = UINT32_MAX;
 }  // namespace
@@ -15,7 +16,7 @@ NodeTable::NodeTable(Budget& budget) : budget_(&budget) { reset(); }
 void NodeTable::reset() {
   if (slots_.size() > (std::size_t(1) << 16) || slots_.empty()) {
     std::vector<NodeId>(initial_slots, 0).swap(slots_);
-    std::vector<Cached>(initial_slots, Cached{vacant, 0, 0}).swap(cache_);
+    std::vector<Cached>(initial_slots * cache_per_slot, Cached{vacant, 0, 0}).swap(cache_);
     std::vector<Node>().swap(nodes_);
   } else {
     std::fill(slots_.begin(), slots_.end(), 0);

@@ -138,7 +138,7 @@ class Force {
 
 }  // namespace
 
-std::vector<std::vector<std::uint32_t>> orders(const SetTable& clauses, const Component& component, std::size_t wanted) {
+std::vector<std::vector<std::uint32_t>> orders(const SetTable& clauses, const Component& component, std::size_t starts) {
   const Force force(clauses, component);
   const std::size_t size = component.members.size();
   struct Found {
@@ -153,25 +153,25 @@ std::vector<std::vector<std::uint32_t>> orders(const SetTable& clauses, const Co
   std::vector<std::uint32_t> natural(size);
   std::iota(natural.begin(), natural.end(), 0);
   attempt(natural);
-  if (size > 3) {
+  if (starts > 1) {
     const std::vector<std::uint32_t> spread = force.breadth_first(0);
     attempt(spread);
     attempt(force.breadth_first(spread.back()));
-    std::uint64_t state = 0x9E3779B97F4A7C15u;
-    for (int start = 0; start < 5; ++start) {
-      std::vector<std::uint32_t> shuffled = natural;
-      for (std::size_t k = size; k-- > 1;) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        std::swap(shuffled[k], shuffled[(state >> 33) % (k + 1)]);
-      }
-      attempt(std::move(shuffled));
+  }
+  std::uint64_t state = 0x9E3779B97F4A7C15u;
+  while (found.size() < starts) {
+    std::vector<std::uint32_t> shuffled = natural;
+    for (std::size_t k = size; k-- > 1;) {
+      state = state * 6364136223846793005u + 1442695040888963407u;
+      std::swap(shuffled[k], shuffled[(state >> 33) % (k + 1)]);
     }
+    attempt(std::move(shuffled));
   }
   std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.cost < b.cost; });
   std::vector<std::vector<std::uint32_t>> result;
-  for (std::size_t i = 0; i < found.size() && i < wanted; ++i) {
-    for (std::uint32_t& v : found[i].order) v = component.members[v];
-    result.push_back(std::move(found[i].order));
+  for (Found& one : found) {
+    for (std::uint32_t& v : one.order) v = component.members[v];
+    result.push_back(std::move(one.order));
   }
   return result;
 }

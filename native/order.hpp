@@ -21,8 +21,8 @@ struct Decomposition {
 };
 Decomposition decompose(const SetTable& clauses);
 
-// Orders of a component's members, best first by estimated size of the diagram of its hitting sets: FORCE
-// (Aloul, Markov, Sakallah 2003) from several starts. All arithmetic is on integers: the same on every machine.
-std::vector<std::vector<std::uint32_t>> orders(const SetTable& clauses, const Component& component, std::size_t wanted);
+// Orders of a component's members, least total span first: FORCE (Aloul, Markov, Sakallah 2003) from `starts` starts.
+// All arithmetic is on integers: the same on every machine.
+std::vector<std::vector<std::uint32_t>> orders(const SetTable& clauses, const Component& component, std::size_t starts);
 
 }  // namespace quia

@@ -1,13 +1,17 @@
 #include "tree_reasons.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <queue>
 
 namespace quia {
 
+namespace {
+constexpr std::size_t widest = 4096;
+}
+
 std::int32_t TreeWalk::local(std::int32_t variable) {
   if (local_of_[variable] >= 0) return local_of_[variable];
+  if (variable_of_.size() == widest) throw TooWide{};
   const auto member = static_cast<std::int32_t>(variable_of_.size());
   local_of_[variable] = member;
   variable_of_.push_back(variable);
@@ -32,8 +36,7 @@ void TreeWalk::widen() {
 
 // Follows every path from the task's node that changes nothing beyond its set, noting the inner nodes passed.
 // Returns whether one ends in a wrong leaf.
-bool TreeWalk::follow(const Graph& graph, const Question& question, const Task& task, std::size_t words) {
-  (void)words;
+bool TreeWalk::follow(const Graph& graph, const Question& question, const Task& task) {
   pending_.assign(1, task.node);
   while (!pending_.empty()) {
     std::int32_t node = pending_.back();
@@ -53,7 +56,7 @@ bool TreeWalk::follow(const Graph& graph, const Question& question, const Task& 
         for (const auto& edge : out) pending_.push_back(edge.child);
         break;
       }
-      trail_.push_back(node);
+      trail_.push_back({node, j});
       node = out[j].child;
     }
   }
@@ -75,16 +78,13 @@ void TreeWalk::emit(const Word* set) {
   for_each_member(set, clauses_.words, [&](std::size_t member) { clauses_with_[member].push_back(index); });
 }
 
-// Queues the subtrees one change away from the task's path.
-void TreeWalk::open(const Graph& graph, const Question& question, const Task& task, const std::int64_t* costs,
-                    bool by_cost) {
-  const std::size_t first = by_cost ? 0 : (trail_end_.empty() ? 0 : trail_end_[&task - layer_.data()]);
-  const std::size_t end = by_cost ? trail_.size() : trail_end_[&task - layer_.data() + 1];
+// Queues the subtrees one change away from a part of the trail, the task's own.
+void TreeWalk::open(const Graph& graph, const Question& question, const Task& task, std::size_t first, std::size_t end,
+                    const std::int64_t* costs, bool by_cost) {
   for (std::size_t t = first; t < end; ++t) {
-    const std::int32_t node = trail_[t], variable = graph.variable(node);
+    const auto [node, j] = trail_[t];
+    const std::int32_t variable = graph.variable(node);
     if (question.is_frozen(variable)) continue;
-    const std::int32_t state = question.states[variable];
-    const std::int32_t j = graph.taken(node, state);
     const auto out = graph.edges(node);
     std::int32_t member = -1;
     std::size_t set = 0;
@@ -114,8 +114,7 @@ void TreeWalk::walk_layers(const Graph& graph, const Question& question, bool sh
     for (const Task& task : layer_) {
       budget.step();
       const std::size_t start = trail_.size();
-      if (is_subsumed(sets_.row(task.set), task.newest, true)) {
-      } else if (follow(graph, question, task, sets_.words)) {
+      if (!is_subsumed(sets_.row(task.set), task.newest, true) && follow(graph, question, task)) {
         trail_.resize(start);
         emit(sets_.row(task.set));
       }
@@ -123,10 +122,12 @@ void TreeWalk::walk_layers(const Graph& graph, const Question& question, bool sh
     }
     if (clauses_.size() > clauses_before && (shortest || layer_[0].newest < 0)) return;
     next_.clear();
-    for (const Task& task : layer_) {
+    for (std::size_t i = 0; i < layer_.size(); ++i) {
       budget.step();
-      if (trail_end_[&task - layer_.data()] == trail_end_[&task - layer_.data() + 1]) continue;
-      if (!is_subsumed(sets_.row(task.set), task.newest, true)) open(graph, question, task, nullptr, false);
+      budget.reserve(sets_.bits.size() * sizeof(Word));
+      const Task& task = layer_[i];
+      if (trail_end_[i] != trail_end_[i + 1] && !is_subsumed(sets_.row(task.set), task.newest, true))
+        open(graph, question, task, trail_end_[i], trail_end_[i + 1], nullptr, false);
     }
     layer_.swap(next_);
   }
@@ -144,13 +145,13 @@ void TreeWalk::walk_by_cost(const Graph& graph, const Question& question, const 
     queue.pop();
     if (best >= 0 && task.cost > best) break;
     trail_.clear();
-    if (follow(graph, question, task, sets_.words)) {
+    if (follow(graph, question, task)) {
       best = task.cost;
       clauses_.add(sets_.row(task.set));
       continue;
     }
     next_.clear();
-    open(graph, question, task, costs, true);
+    open(graph, question, task, 0, trail_.size(), costs, true);
     for (const Task& opened : next_)
       if (best < 0 || opened.cost <= best) queue.push(opened);
   }
@@ -158,29 +159,30 @@ void TreeWalk::walk_by_cost(const Graph& graph, const Question& question, const 
 
 // Renumbers members by ascending variable, so that the order of members is the order of variables.
 void TreeWalk::sort_members() {
-  const std::size_t members = variable_of_.size();
-  std::vector<std::int32_t> used(members, 0), rank(members, -1);
+  used_.assign(clauses_.words, 0);
   for (std::size_t i = 0; i < clauses_.size(); ++i)
-    for_each_member(clauses_.row(i), clauses_.words, [&](std::size_t member) { used[member] = 1; });
-  std::vector<std::int32_t> sorted;
-  for (std::size_t member = 0; member < members; ++member)
-    if (used[member]) sorted.push_back(static_cast<std::int32_t>(member));
-  std::sort(sorted.begin(), sorted.end(),
+    for (std::size_t w = 0; w < clauses_.words; ++w) used_[w] |= clauses_.row(i)[w];
+  sorted_.clear();
+  for_each_member(used_.data(), clauses_.words,
+                  [&](std::size_t member) { sorted_.push_back(static_cast<std::int32_t>(member)); });
+  std::sort(sorted_.begin(), sorted_.end(),
             [&](std::int32_t a, std::int32_t b) { return variable_of_[a] < variable_of_[b]; });
-  std::vector<std::int32_t> variables(sorted.size());
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    rank[sorted[i]] = static_cast<std::int32_t>(i);
-    variables[i] = variable_of_[sorted[i]];
+  rank_.resize(variable_of_.size());
+  variables_.resize(sorted_.size());
+  for (std::size_t i = 0; i < sorted_.size(); ++i) {
+    rank_[sorted_[i]] = static_cast<std::int32_t>(i);
+    variables_[i] = variable_of_[sorted_[i]];
   }
   for (const std::int32_t variable : variable_of_) local_of_[variable] = -1;
-  SetTable renumbered(sorted.size());
-  renumbered.bits.reserve(clauses_.size() * renumbered.words);
+  renumbered_.universe = sorted_.size();
+  renumbered_.words = words_for(sorted_.size());
+  renumbered_.clear();
   for (std::size_t i = 0; i < clauses_.size(); ++i) {
-    Word* row = renumbered.add();
-    for_each_member(clauses_.row(i), clauses_.words, [&](std::size_t member) { put(row, rank[member]); });
+    Word* row = renumbered_.add();
+    for_each_member(clauses_.row(i), clauses_.words, [&](std::size_t member) { put(row, rank_[member]); });
   }
-  clauses_ = std::move(renumbered);
-  variable_of_ = std::move(variables);
+  std::swap(clauses_, renumbered_);
+  std::swap(variable_of_, variables_);
 }
 
 bool TreeWalk::run(const Graph& graph, const Question& question, bool shortest, const std::int64_t* costs,
@@ -203,7 +205,7 @@ bool TreeWalk::run(const Graph& graph, const Question& question, bool shortest, 
     else
       walk_layers(graph, question, shortest, budget);
   } catch (const OverBudget& over) {
-    if (over.cause != OverBudget::Cause::time) {
+    if (over.cause == OverBudget::Cause::cancelled) {
       sort_members();
       throw;
     }

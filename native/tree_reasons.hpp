@@ -16,11 +16,14 @@
 
 namespace quia {
 
+// Thrown where a walk meets so many variables that rows of bits would waste memory: ZDDs are better then.
+struct TooWide {};
+
 // Reusable scratch of one thread; clauses() is valid until the next walk.
 class TreeWalk {
  public:
   // All necessary reasons, or with `shortest` only the shortest ones (the cheapest, given costs per variable).
-  // Returns false if the budget ended it: the clauses found so far are all necessary reasons.
+  // Returns false if the budget ended it: the clauses found so far are all necessary reasons. May throw TooWide.
   bool run(const Graph& graph, const Question& question, bool shortest, const std::int64_t* costs, Budget& budget);
 
   // Clauses over local members; members()[i] is the variable that local member i stands for, ascending.
@@ -36,10 +39,11 @@ class TreeWalk {
   };
   std::int32_t local(std::int32_t variable);
   void widen();
-  bool follow(const Graph& graph, const Question& question, const Task& task, std::size_t words);
+  bool follow(const Graph& graph, const Question& question, const Task& task);
   bool is_subsumed(const Word* set, std::int32_t newest, bool this_layer_only) const;
   void emit(const Word* set);
-  void open(const Graph& graph, const Question& question, const Task& task, const std::int64_t* costs, bool by_cost);
+  void open(const Graph& graph, const Question& question, const Task& task, std::size_t first, std::size_t end,
+            const std::int64_t* costs, bool by_cost);
   void walk_layers(const Graph& graph, const Question& question, bool shortest, Budget& budget);
   void walk_by_cost(const Graph& graph, const Question& question, const std::int64_t* costs, Budget& budget);
   void sort_members();
@@ -51,10 +55,17 @@ class TreeWalk {
   std::vector<std::vector<std::uint32_t>> clauses_with_;  // by local member
   std::vector<std::size_t> layer_start_;                  // by local member: its first clause of this layer
   std::vector<Task> layer_, next_;
-  std::vector<std::int32_t> trail_;                       // inner nodes on the paths that change nothing more
+  struct Passed {
+    std::int32_t node, taken;  // and the edge the instance takes there
+  };
+  std::vector<Passed> trail_;                             // inner nodes on the paths that change nothing more
   std::vector<std::size_t> trail_end_;                    // per task of the layer
   std::vector<std::int32_t> pending_;
   std::vector<Word> grown_;
+  // For sort_members.
+  SetTable renumbered_;
+  std::vector<std::int32_t> sorted_, rank_, variables_;
+  std::vector<Word> used_;
 };
 
 }  // namespace quia

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Kind = Literal["necessary", "sufficient"]
 Members = tuple[int, ...]
 
-MEMORY = 2**30
+MEMORY = 2**31
 """How many bytes the kernel may take for the families of one decision."""
 
 

@@ -100,7 +100,7 @@ class _Ensemble:
         if len(self.labels) < 2 or (self.one_sided and (len(used) != 1 or len(self.base) > (used == {0}))):
             raise Unsupported(
                 "a two-class ensemble has weights for both classes, or base values for both",
-                cure="export it with weights for one class, as skl2onnx does; onnxruntime gives this one numbers instead of labels",
+                cure="export it with weights for one class, as skl2onnx does: onnxruntime gives no labels for this one",
             )
         self.positive = all(weight >= 0 for mine in self.weights.values() for _, weight in mine)
 
