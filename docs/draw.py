@@ -15,7 +15,7 @@ from quia.ranges import covers
 
 DOCS = Path(__file__).resolve().parent
 EXAMPLES = DOCS.parent / "examples"
-ROW, GAP, HEIGHT, LETTER, MARGIN = 84, 34, 30, 7.6, 50
+ROW, GAP, HEIGHT, LETTER, MARGIN = 42, 20, 30, 7.6, 24
 ARROWS = {"plain": "#8b98a3", "on": "#1d6a7c", "other": "#b4521f", "faint": "#dbe0e4"}
 
 
@@ -63,16 +63,16 @@ def svg(nodes: Sequence[Node], edges: Sequence[Edge], title: str) -> str:
     """The graph, its root on top."""
     layout = place(nodes, edges)
     shapes, texts = [], []
-    for edge, via in zip(edges, layout.ways, strict=True):
+    # Faint things first, so that they run below the others.
+    for edge, via in sorted(zip(edges, layout.ways, strict=True), key=lambda pair: pair[0].look != "faint"):
         (x1, y1), (x2, y2) = layout.nodes[edge.start], layout.nodes[edge.end]
         points = [(x1, y1 + HEIGHT / 2), *via, (x2, y2 - HEIGHT / 2 - 1)]
         look = f" {edge.look}" if edge.look else ""
         shapes.append(f'<path class="edge{look}" d="{_curve(points)}" marker-end="url(#{edge.look or "plain"})"/>')
         if edge.label:
-            (ax, ay), (bx, by) = points[0], points[1]
             faint = " faint" if edge.look == "faint" else ""
-            x, y = ax + 0.55 * (bx - ax), ay + 0.55 * (by - ay) + 4
-            texts.append(f'<text class="label{faint}" x="{x:.0f}" y="{y:.0f}">{escape(edge.label)}</text>')
+            x, y = via[0]
+            texts.append(f'<text class="label{faint}" x="{x:.0f}" y="{y + 4:.0f}">{escape(edge.label)}</text>')
     for node, (x, y) in zip(nodes, layout.nodes, strict=True):
         half = _width(node) / 2
         radius = 4 if node.shape == "box" else HEIGHT / 2
@@ -114,14 +114,14 @@ def _curve(points: Sequence[tuple[float, float]]) -> str:
 
 
 def place(nodes: Sequence[Node], edges: Sequence[Edge]) -> Layout:
-    """Rows by the longest way from a root, then each node near to its neighbours.
+    """Nodes in every second row, by the longest way from a root, each near to its neighbours.
 
-    An edge that passes a row has a place of its own in it, so that it runs through no node.
+    An edge that passes a row has a place of its own in it, so that it runs through no node; the first is its label's.
     """
     row = [0] * len(nodes)
     for _ in nodes:  # the longest ways settle in as many rounds as there are nodes
         for edge in edges:
-            row[edge.end] = max(row[edge.end], row[edge.start] + 1)
+            row[edge.end] = max(row[edge.end], row[edge.start] + 2)
     widths = [_width(node) for node in nodes]
     near: list[list[int]] = [[] for _ in nodes]
     passing: list[list[int]] = []
@@ -130,7 +130,7 @@ def place(nodes: Sequence[Node], edges: Sequence[Edge]) -> Layout:
         for level in range(row[edge.start] + 1, row[edge.end]):
             via.append(len(row))
             row.append(level)
-            widths.append(14)
+            widths.append(LETTER * len(edge.label) if len(via) == 1 and edge.label else 8)
             near.append([])
         stops = [edge.start, *via, edge.end]
         for a, b in zip(stops, stops[1:], strict=False):
@@ -197,7 +197,7 @@ def decision_graph(
     for number, (test, label, ways) in enumerate(graph.nodes):
         look = "" if own is None else "on" if number in own else "faint"
         if test < 0:
-            if number in second or (look == "on" and label != decision):
+            if label != decision and (number in second or look == "on"):
                 look = "other"
             nodes.append(Node(graph.classes[label], "leaf", look))
             continue

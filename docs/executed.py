@@ -38,13 +38,13 @@ def pages() -> list[Path]:
     return sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
 
 
-def rerun(text: str, name: str = "page") -> str:
-    """The page with the outputs that its blocks really have."""
+def rerun(text: str, name: str = "page", *, insert: bool = True) -> str:
+    """The page with the outputs that its blocks really have; with `insert`, also where none was shown."""
     with _somewhere_else():
-        return _rerun(text, name)
+        return _rerun(text, name, insert)
 
 
-def _rerun(text: str, name: str) -> str:
+def _rerun(text: str, name: str, insert: bool) -> str:
     namespace: dict[str, Any] = {"__name__": "__main__"}
     parts, end = [], 0
     for block in _BLOCK.finditer(text):
@@ -58,7 +58,7 @@ def _rerun(text: str, name: str) -> str:
         line = text.count("\n", 0, block.start()) + 1
         printed = _python(block["code"], namespace, f"{name}:{line}")
         parts.append(f"```python\n{block['code']}```\n")
-        if printed or block["shown"] is not None:
+        if (printed and insert) or block["shown"] is not None:
             gap = "\n" if "```\n\n```text" in block[0] else ""
             parts.append(f"{gap}```text\n{_kept(block['shown'] or '', printed)}```\n")
     return "".join(parts) + text[end:]
