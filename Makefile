@@ -33,7 +33,7 @@ dist: $(VENV)/.installed-dev
 	$(BIN)/python -m build --quiet
 	$(PYTHON) -m venv .venv-dist
 	.venv-dist/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
-	cd examples && ../.venv-dist/bin/python ../tests/smoke.py
+	.venv-dist/bin/python tests/smoke.py
 	@ls -l dist
 
 # The whole suite on a kernel built with AddressSanitizer and UBSan (slow).
