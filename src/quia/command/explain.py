@@ -39,7 +39,13 @@ def add(subparsers: Subparsers) -> None:
     many = answer.add_mutually_exclusive_group()
     many.add_argument("--all", action="store_true", help="every reason")
     many.add_argument("--limit", metavar="N", type=_limit, default=10, help="at most N of each kind (default 10)")
-    answer.add_argument("--timeout", metavar="S", type=_seconds, help="stop looking for reasons after S seconds")
+    answer.add_argument(
+        "--timeout",
+        metavar="S",
+        type=_seconds,
+        default=60.0,
+        help="count and gather reasons for S seconds a kind at most (default 60); then list what comes one by one",
+    )
     answer.add_argument("--json", action="store_true", help="print JSON (schema quia/explanation/1)")
     parser.set_defaults(run=run)
 
