@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from html import escape
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -107,7 +108,7 @@ def _width(node: Node) -> float:
 def _curve(points: Sequence[tuple[float, float]]) -> str:
     """A path that leaves every point downwards."""
     way = f"M{points[0][0]:.0f} {points[0][1]:.0f}"
-    for (ax, ay), (bx, by) in zip(points, points[1:], strict=False):
+    for (ax, ay), (bx, by) in pairwise(points):
         bend = 0.35 * (by - ay)
         way += f"C{ax:.0f} {ay + bend:.0f} {bx:.0f} {by - bend:.0f} {bx:.0f} {by:.0f}"
     return way
@@ -133,7 +134,7 @@ def place(nodes: Sequence[Node], edges: Sequence[Edge]) -> Layout:
             widths.append(LETTER * len(edge.label) if len(via) == 1 and edge.label else 8)
             near.append([])
         stops = [edge.start, *via, edge.end]
-        for a, b in zip(stops, stops[1:], strict=False):
+        for a, b in pairwise(stops):
             near[a].append(b)
             near[b].append(a)
         passing.append(via)
@@ -164,7 +165,7 @@ def _across(row: Sequence[int], widths: Sequence[float], near: Sequence[Sequence
 def _spread(members: Sequence[int], x: list[float], widths: Sequence[float]) -> None:
     """Keep the members of a row apart, and their middle where it is."""
     middle = sum(x[i] for i in members) / len(members)
-    for left, right in zip(members, members[1:], strict=False):
+    for left, right in pairwise(members):
         x[right] = max(x[right], x[left] + (widths[left] + widths[right]) / 2 + GAP)
     shift = middle - sum(x[i] for i in members) / len(members)
     for i in members:
@@ -253,15 +254,21 @@ def drawings() -> dict[str, str]:
         "decision.svg": decision_graph(admissions, "The applicant's way through the graph", instance=applicant),
         "complete.svg": formula(why.complete_reason, "The complete reason for the rejection"),
         "sufficient.svg": decision_graph(
-            admissions, "With Essay and Interview kept, only Reject is left", instance=applicant,
+            admissions,
+            "With Essay and Interview kept, only Reject is left",
+            instance=applicant,
             keep=("Essay", "Interview"),
         ),
         "necessary.svg": decision_graph(
-            admissions, "With SAT and Essay free and the rest kept, Accept can be reached", instance=applicant,
+            admissions,
+            "With SAT and Essay free and the rest kept, Accept can be reached",
+            instance=applicant,
             keep=("GPA", "Interview"),
         ),
         "counterfactual.svg": decision_graph(
-            admissions, "The applicant's way, and the way with another interview", instance=applicant,
+            admissions,
+            "The applicant's way, and the way with another interview",
+            instance=applicant,
             other={**applicant, "Interview": "pass"},
         ),
         "congruent.svg": decision_graph(

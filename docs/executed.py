@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 
@@ -92,11 +92,8 @@ def _run(command: str) -> str:
     if program != "quia":
         raise ValueError(f"{program} is no command that a page may run; show it in a ```sh block")
     printed, told = io.StringIO(), io.StringIO()
-    with redirect_stdout(printed), redirect_stderr(told):
-        try:
-            main(arguments)
-        except SystemExit:  # argparse's --help
-            pass
+    with redirect_stdout(printed), redirect_stderr(told), suppress(SystemExit):  # argparse's --help exits
+        main(arguments)
     return printed.getvalue() + told.getvalue()
 
 

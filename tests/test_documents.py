@@ -124,5 +124,5 @@ def test_the_demo_runs() -> None:
 
 def test_relative_links_lead_somewhere() -> None:
     for file in DOCUMENTS:
-        for target in re.findall(r"\]\(([^)#:]+)", file.read_text()):
+        for target in re.findall(r"\]\(([^)#:]+)(?=[)#])", file.read_text()):
             assert (file.parent / target).exists(), f"{file.name} links to {target}"

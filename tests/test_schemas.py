@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import strategies
 
 import quia
+import strategies
 from quia.cli import main
 
 jsonschema = pytest.importorskip("jsonschema")
