@@ -29,6 +29,7 @@ html_static_path = ["_static"]
 html_css_files = ["quia.css"]
 html_extra_path = ["schemas"]
 html_theme_options = {
+    "top_of_page_buttons": [],
     "light_css_variables": {"color-brand-primary": "#1d6a7c", "color-brand-content": "#1d6a7c"},
     "dark_css_variables": {"color-brand-primary": "#6cc3d5", "color-brand-content": "#6cc3d5"},
 }
