@@ -99,4 +99,4 @@ def test_the_schemas_refuse_what_is_wrong(capsys: pytest.CaptureFixture[str]) ->
 def test_every_schema_is_listed_in_the_docs() -> None:
     page = (ROOT / "docs" / "howto" / "output.md").read_text()
     for file in SCHEMAS.glob("*.json"):
-        assert f'href="../{file.name}"' in page
+        assert f"](../schemas/{file.name})" in page
