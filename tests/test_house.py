@@ -34,10 +34,15 @@ ORDER = [
     "bias",
     "verify",
     "load",
+    "tables",
+    "learn_j48",
+    "learn",
     "explanation",
     "batch",
     "show",
+    "web",
     "command",
+    "bench",
     "cli",
 ]
 

@@ -1,4 +1,4 @@
-"""The command line: `quia explain`, `quia check`, `quia convert`."""
+"""The command line: `quia explain`, `quia check`, `quia convert`, `quia report`, `quia serve`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from importlib import import_module
 from quia import __version__
 from quia.errors import QuiaError
 
-COMMANDS = ("explain", "check", "convert")
+COMMANDS = ("explain", "check", "convert", "report", "serve", "bench")
 """Each is a module of quia.command with `add(subparsers)`, which names its `run(arguments) -> exit code`."""
 
 EXIT_CODES = """exit codes:

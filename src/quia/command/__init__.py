@@ -50,4 +50,4 @@ def _option(text: str) -> tuple[str, Any]:
 
 def write(text: str) -> None:
     """Print to stdout."""
-    print(text)  # noqa: T201
+    print(text, flush=True)  # noqa: T201

@@ -1,0 +1,1 @@
+"""Benchmarks: the paper's table, the kernel and the peers, measured here."""

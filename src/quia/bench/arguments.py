@@ -1,0 +1,56 @@
+"""The options that the benchmark commands share."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quia.errors import Unsupported
+
+if TYPE_CHECKING:
+    from quia.bench.benchmarks import Benchmark
+
+DEFAULT_DATA = Path("..") / "shared" / "data"
+
+
+def add_data(parser: argparse.ArgumentParser) -> None:
+    """Which folder, and which benchmarks of it."""
+    parser.add_argument(
+        "--data",
+        metavar="DIR",
+        help=f"trees and graphs: trees/*/tree.j48.txt, graphs/*.odd.gz (default {DEFAULT_DATA})",
+    )
+    parser.add_argument(
+        "--benchmark", metavar="NAME", action="append", default=[], help="only this one, or trees, or graphs; repeat it"
+    )
+
+
+def benchmarks_of(arguments: argparse.Namespace) -> list[Benchmark]:
+    """The benchmarks that the options name."""
+    from quia.bench.benchmarks import Benchmark, find
+
+    if getattr(arguments, "model", None):
+        rows = arguments.rows_of
+        return [Benchmark(Path(arguments.model).name, "model", Path(arguments.model), Path(rows) if rows else None)]
+    if arguments.data is None and not DEFAULT_DATA.is_dir():
+        raise Unsupported("no data are given", cure="name a folder with --data DIR")
+    return find(arguments.data or DEFAULT_DATA, arguments.benchmark)
+
+
+def seconds(text: str) -> float:
+    """A positive number of seconds."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1
+    if not 0 < number < 1e9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
+    return number
+
+
+def whole(text: str) -> int:
+    """A whole number from 1 on."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return int(text)

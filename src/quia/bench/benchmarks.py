@@ -1,0 +1,161 @@
+"""What is measured: classifiers with instances, from a folder of prepared files or from files one has.
+
+A folder has `trees/NAME/` (tree.j48.txt as Weka prints it, rows.csv.gz with the class last, meta.json) and
+`graphs/NAME.odd.gz`. Graphs have no data, so, as in the paper, their instances are drawn at random.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from quia.errors import InstanceError, Unsupported, listed
+from quia.graph import DecisionGraph
+from quia.load import load
+
+RANDOM_INSTANCES = 1000
+SEED = 2022
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A classifier in a file and where its instances come from; nothing is read before it is needed."""
+
+    name: str
+    kind: Literal["tree", "graph", "model"]
+    model: Path
+    data: Path | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A benchmark in memory: its classifier and its instances as states, one row each."""
+
+    name: str
+    classifier: DecisionGraph
+    states: npt.NDArray[np.int32]
+    left_out: int = 0
+    """Rows that lack a tested value."""
+    examples: int | None = None
+    accuracy: float | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def describe(self) -> dict[str, Any]:
+        """The columns of the paper's table that describe a classifier."""
+        tested = [self.classifier.variables[v] for v in self.classifier.tested]
+        return {
+            "examples": self.examples,
+            "nodes": len(self.classifier),
+            "num": sum(v.is_numeric for v in tested),
+            "nom": sum(not v.is_numeric for v in tested),
+            "classes": len(self.classifier.classes),
+            "card": max((v.size for v in tested), default=0),
+            "acc": None if self.accuracy is None else round(100 * self.accuracy, 1),
+            "instances": len(self.states),
+            "left_out": self.left_out,
+        }
+
+
+def find(folder: str | Path, names: Sequence[str] = ()) -> list[Benchmark]:
+    """The benchmarks in a folder, trees first, then graphs by size of file; with names, those only."""
+    root = Path(folder)
+    found = [
+        Benchmark(path.parent.name, "tree", path, path.parent / "rows.csv.gz")
+        for path in sorted(root.glob("trees/*/tree.j48.txt"))
+    ]
+    graphs = sorted(root.glob("graphs/*.odd.gz"), key=lambda path: (path.stat().st_size, path.name))
+    found += [Benchmark(path.name.removesuffix(".odd.gz"), "graph", path) for path in graphs]
+    if not found:
+        raise Unsupported(
+            f"{root} has no trees/*/tree.j48.txt and no graphs/*.odd.gz", cure="name such a folder with --data DIR"
+        )
+    if not names:
+        return found
+    chosen = [b for b in found if any(_is_called(b, name) for name in names)]
+    for name in names:
+        if not any(_is_called(b, name) for b in found):
+            raise Unsupported(f"there is no benchmark {name!r}", cure=f"there are {listed(b.name for b in found)}")
+    return chosen
+
+
+def _is_called(benchmark: Benchmark, name: str) -> bool:
+    return name in (benchmark.name, benchmark.kind, f"{benchmark.kind}s")
+
+
+def read(benchmark: Benchmark, *, seed: int = SEED) -> Loaded:
+    """A benchmark's classifier and instances."""
+    if benchmark.kind == "tree":
+        return _read_tree(benchmark)
+    classifier = load(benchmark.model)
+    if not isinstance(classifier, DecisionGraph):
+        raise Unsupported(f"{benchmark.model} is a {classifier.kind}", cure="measure decision trees and graphs")
+    if benchmark.data is None:
+        return Loaded(benchmark.name, classifier, random_states(classifier, RANDOM_INSTANCES, seed))
+    columns, rows = table(benchmark.data)
+    states, kept = _encoded(classifier, (dict(zip(columns, row, strict=True)) for row in rows))
+    return Loaded(benchmark.name, classifier, states, len(rows) - len(kept))
+
+
+def random_states(classifier: DecisionGraph, count: int, seed: int) -> npt.NDArray[np.int32]:
+    """Instances drawn evenly from all there are."""
+    sizes = np.array([v.size for v in classifier.variables])
+    draw = np.random.default_rng(seed)
+    return draw.integers(0, sizes, (count, len(sizes))).astype(np.int32)
+
+
+def _read_tree(benchmark: Benchmark) -> Loaded:
+    assert benchmark.data is not None
+    meta = json.loads((benchmark.model.parent / "meta.json").read_text("utf-8"))
+    columns, rows = table(benchmark.data)
+    nominal = meta["nominal_columns"] | {meta["class_column"]: meta["class_values"]}
+    classifier = load(benchmark.model, format="weka", arff=arff_header(columns, nominal))
+    assert isinstance(classifier, DecisionGraph)
+    states, kept = _encoded(classifier, (row[:-1] for row in rows))
+    decided = [classifier.classes[c] for c in classifier.kernel.classify(np.maximum(states, 0)).tolist()]
+    right = sum(rows[k][-1] == klass for k, klass in zip(kept, decided, strict=True))
+    accuracy = right / len(kept) if kept else None
+    return Loaded(benchmark.name, classifier, states, len(rows) - len(kept), meta.get("rows"), accuracy, meta)
+
+
+def table(file: Path) -> tuple[list[str], list[list[str]]]:
+    """A CSV file: the names of its columns, and its rows."""
+    data = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+    columns, *rows = csv.reader(io.StringIO(data.decode("utf-8"), newline=""))
+    return columns, rows
+
+
+def _encoded(classifier: DecisionGraph, instances: Iterator[Any]) -> tuple[npt.NDArray[np.int32], list[int]]:
+    """The instances that can be encoded, and which they were; a tree does not decide on one that lacks a value."""
+    states, kept = [], []
+    for number, instance in enumerate(instances):
+        try:
+            states.append(classifier.encode(instance))
+            kept.append(number)
+        except InstanceError:
+            continue
+    return np.array(states, np.int32).reshape(len(states), len(classifier.variables)), kept
+
+
+def arff_header(columns: Sequence[str], nominal: dict[str, list[str]]) -> str:
+    """What the columns are, in the words of Weka's own file format."""
+    kinds = ["{" + ",".join(map(_quoted, nominal[c])) + "}" if c in nominal else "numeric" for c in columns]
+    lines = [f"@attribute {_quoted(c)} {kind}" for c, kind in zip(columns, kinds, strict=True)]
+    return "\n".join(["@relation data", *lines, "@data", ""])
+
+
+def arff_value(column: str, value: str, nominal: dict[str, list[str]]) -> str:
+    """A value as Weka's file format has it; ? is a missing one."""
+    return _quoted(value) if column in nominal and value != "?" else value
+
+
+def _quoted(text: str) -> str:
+    return "'" + "".join("\\" + letter if letter in "\\'%\"" else letter for letter in text) + "'"

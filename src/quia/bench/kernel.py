@@ -1,0 +1,213 @@
+"""`quia bench kernel`: the kernel against the paper's algorithms, and how its cost grows."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quia.command import Subparsers, write
+
+if TYPE_CHECKING:
+    from quia.bench.bar import Bar
+    from quia.bench.benchmarks import Benchmark, Loaded
+
+LEAST_BATCH = 300
+PARTS = ("benchmarks", "growth", "pass", "large")
+
+
+def add(subparsers: Subparsers) -> None:
+    """Register the command."""
+    from quia.bench.arguments import add_data, seconds
+
+    parser = subparsers.add_parser(
+        "kernel",
+        help="the kernel against the paper's algorithms, and how its cost grows",
+        description="Times are CPU seconds. Ratios are against paper.py on the same instances in the same run, over"
+        " those that both finish; in a batch, one core is used and all reasons are counted, the shortest ones listed.",
+    )
+    add_data(parser)
+    parser.add_argument("--model", metavar="FILE", help="measure this decision tree or graph instead")
+    parser.add_argument("--rows-of", metavar="FILE.csv", help="the instances of --model (else random ones)")
+    parser.add_argument("--rows", metavar="N", type=int, default=200, help="instances of each (default 200)")
+    parser.add_argument("--paper-rows", metavar="N", type=int, default=20, help="of them for paper.py (default 20)")
+    parser.add_argument("--limit", metavar="S", type=seconds, default=60.0, help="for an instance (default 60)")
+    parser.add_argument("--paper-limit", metavar="S", type=seconds, default=1.0, help="for paper.py (default 1)")
+    parser.add_argument("--only", choices=PARTS, action="append", help="this part only; repeat it")
+    parser.add_argument("--large-nodes", metavar="N", type=int, default=4_000_000, help="of the generated graph")
+    parser.add_argument("--json", metavar="FILE", help="write the numbers there too")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure and print."""
+    from quia.bench.arguments import benchmarks_of
+
+    parts = arguments.only or PARTS
+    numbers: dict[str, Any] = {}
+    if "benchmarks" in parts:
+        numbers["benchmarks"] = _measure_all(benchmarks_of(arguments), arguments)
+        write(benchmark_tables(numbers["benchmarks"]))
+    if "growth" in parts:
+        from quia.bench import growth
+
+        numbers["growth"] = growth.measure()
+        write(growth.text(numbers["growth"]))
+    if "pass" in parts:
+        from quia.bench import bare_pass
+
+        numbers["pass"] = bare_pass.measure(benchmarks_of(arguments), arguments.rows)
+        write(bare_pass.text(numbers["pass"]))
+    if "large" in parts:
+        from quia.bench import bare_pass
+
+        numbers["large"] = bare_pass.measure_large(arguments.large_nodes, arguments.limit)
+        write(bare_pass.large_text(numbers["large"]))
+    if arguments.json:
+        Path(arguments.json).write_text(json.dumps(numbers, indent=1), "utf-8")
+    return 0
+
+
+def _measure_all(benchmarks: Sequence[Benchmark], arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    from quia.bench.bar import Bar
+    from quia.bench.benchmarks import read
+
+    with Bar(len(benchmarks) * (arguments.paper_rows + 10)) as bar:
+        return [
+            measure(
+                read(benchmark),
+                rows=arguments.rows,
+                paper_rows=arguments.paper_rows,
+                limit=arguments.limit,
+                paper_limit=arguments.paper_limit,
+                bar=bar,
+            )
+            for benchmark in benchmarks
+        ]
+
+
+def measure(
+    loaded: Loaded, *, rows: int, paper_rows: int, limit: float, paper_limit: float, bar: Bar | None = None
+) -> dict[str, Any]:
+    """One benchmark: every question asked of the kernel and, on the first rows, of paper.py."""
+    import numpy as np
+
+    from quia.bench.algorithms import QUESTIONS, ask_batch, ask_kernel, ask_paper, reason_formula
+
+    graph = loaded.classifier.kernel
+    states = np.maximum(loaded.states[spread_out(len(loaded.states), rows)], 0)
+    compared = spread_out(len(states), paper_rows)
+    by_paper: dict[str, list[Any]] = {question: [] for question in QUESTIONS}
+    closed_form = []
+    for row in compared:
+        started = time.thread_time()
+        formula = reason_formula(loaded.classifier, states[row])
+        closed_form.append(time.thread_time() - started)
+        for question in QUESTIONS:
+            by_paper[question].append(ask_paper(question, formula, paper_limit))
+        if bar is not None:
+            bar.step(on=f"{loaded.name}: paper.py")
+    measured = {}
+    for question in QUESTIONS:
+        ours = [ask_kernel(question, graph, row, limit) for row in states]
+        both = [
+            (row, theirs)
+            for row, theirs in zip(compared, by_paper[question], strict=True)
+            if theirs.finished and ours[row].finished
+        ]
+        differing = [row for row, theirs in both if ours[row].reasons != theirs.reasons]
+        batch = ask_batch(question, graph, states, limit)
+        measured[question] = {
+            **_times([o.seconds for o in ours if o.finished]),
+            "unfinished": sum(not o.finished for o in ours),
+            "batch_mean": batch.seconds / max(batch.rows, 1),
+            "batch_unfinished": batch.unfinished,
+            "largest_count": max((o.count for o in ours if o.count is not None), default=None),
+            "paper_rows": len(compared),
+            "paper_finished": sum(theirs.finished for theirs in by_paper[question]),
+            "differing": len(differing),
+        }
+        if both:
+            paper_mean = sum(theirs.seconds for _, theirs in both) / len(both)
+            single = sum(ours[row].listed or ours[row].seconds for row, _ in both) / len(both)
+            times = -(-LEAST_BATCH // len(both))  # a batch of five rows would be a measurement of its overhead
+            chosen = np.ascontiguousarray(np.tile(states[[row for row, _ in both]], (times, 1)))
+            in_batch = ask_batch(question, graph, chosen, limit).seconds / len(chosen)
+            with_form = paper_mean + sum(closed_form) / len(closed_form)
+            measured[question] |= {
+                "paper_mean": paper_mean,
+                "ratio_single": paper_mean / single,
+                "ratio_batch": paper_mean / in_batch,
+                "ratio_from_instance": with_form / in_batch,
+            }
+        if bar is not None:
+            bar.step(2.5, on=f"{loaded.name}: kernel {question}")
+    return {"name": loaded.name, **loaded.describe(), "rows": len(states), "questions": measured}
+
+
+def spread_out(count: int, most: int) -> list[int]:
+    """At most so many indices, evenly spread.
+
+    >>> spread_out(10, 4), spread_out(3, 4)
+    ([0, 2, 5, 7], [0, 1, 2])
+    """
+    return list(range(count)) if count <= most else [i * count // most for i in range(most)]
+
+
+def _times(seconds: Sequence[float]) -> dict[str, float | None]:
+    return {"mean": sum(seconds) / len(seconds) if seconds else None, "max": max(seconds, default=None)}
+
+
+def benchmark_tables(results: Sequence[dict[str, Any]]) -> str:
+    """A table a question, and the geometric means of the ratios."""
+    from quia.bench.numbers import geometric_mean, number_text, plain_table, ratio_text, seconds_text
+
+    header = ["benchmark", "rows", "mean", "max", "unfinished", "batch mean", "unfinished", "most reasons"]
+    header += ["paper.py finished", "its mean", "ratio, single", "ratio, batch", "from the instance"]
+    lines = []
+    for question in results[0]["questions"] if results else ():
+        rows = []
+        for result in results:
+            q = result["questions"][question]
+            rows.append(
+                [
+                    result["name"],
+                    str(result["rows"]),
+                    seconds_text(q["mean"]),
+                    seconds_text(q["max"]),
+                    str(q["unfinished"]),
+                    seconds_text(q["batch_mean"]),
+                    str(q["batch_unfinished"]),
+                    number_text(q["largest_count"]),
+                    f"{q['paper_finished']} of {q['paper_rows']}",
+                    seconds_text(q.get("paper_mean")),
+                    ratio_text(q.get("ratio_single")),
+                    ratio_text(q.get("ratio_batch")),
+                    ratio_text(q.get("ratio_from_instance")),
+                ]
+            )
+        means = [
+            geometric_mean(r["questions"][question].get(which, 0) for r in results)
+            for which in ("ratio_single", "ratio_batch", "ratio_from_instance")
+        ]
+        rows.append(["geometric mean", *[""] * 9, *map(ratio_text, means)])
+        lines += ["", f"{question}: {NAMES[question]}", "", plain_table(header, rows)]
+    differing = sum(q["differing"] for r in results for q in r["questions"].values())
+    lines += [
+        "",
+        "The first two ratios leave out, as the paper does, the time in which paper.py makes the complete reason; the"
+        " kernel's times always begin with the instance. The last ratio has both begin there.",
+    ]
+    lines += ["", f"paper.py and the kernel differ on {differing} answers that both finish."]
+    return "\n".join(lines)
+
+
+NAMES = {
+    "SR": "all sufficient reasons, counted (single ratio: listed)",
+    "SSR": "the shortest sufficient reasons",
+    "NR": "all necessary reasons",
+    "SNR": "the shortest necessary reasons",
+}

@@ -1,0 +1,81 @@
+"""The table's HTML page: one file, no scripts, nothing fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from quia.bench import plots, report
+
+_STYLE = """
+:root { --ink: #1c2328; --soft: #66727a; --line: #e3e7ea; --paper: #c2562d; --kernel: #1d7a8c; --page: #fff; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e4e9ec; --soft: #97a4ac; --line: #313a40; --paper: #e78a5f; --kernel: #55b8ca; --page: #14191c; }
+}
+body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page); margin: 2rem auto;
+  max-width: 62rem; padding: 0 1rem; }
+h1 { font-size: 1.7rem; margin-bottom: .3rem } h2 { font-size: 1.2rem; margin: 2.4rem 0 .4rem }
+p, li { max-width: 46rem } .soft { color: var(--soft) }
+.wide { overflow-x: auto; margin: 1rem 0 }
+table { border-collapse: collapse; font-size: .8rem; font-variant-numeric: tabular-nums; white-space: nowrap }
+th, td { padding: .25rem .55rem; text-align: right; border-bottom: 1px solid var(--line) }
+th:first-child, td:first-child, th:nth-child(2), .first td:nth-child(2) { text-align: left }
+td:nth-child(2) { text-align: left } tr.kernel td { color: var(--kernel) } tr.printed td { color: var(--soft) }
+svg { width: 100%; height: auto; display: block; margin: .5rem 0 }
+svg text { font: 12px system-ui, sans-serif; fill: var(--soft) }
+svg text.title { font-weight: 600; font-size: 13.5px; fill: var(--ink) } svg text.faint { font-size: 10px }
+svg text.paper { fill: var(--paper); font-weight: 600 } svg text.kernel { fill: var(--kernel); font-weight: 600 }
+svg .grid { stroke: var(--line) } svg .axis { stroke: var(--soft) }
+svg .line { stroke-width: 2.2; stroke-linejoin: round } svg polyline.paper { stroke: var(--paper) }
+svg polyline.kernel { stroke: var(--kernel) } svg rect.paper, svg g.paper { fill: var(--paper) }
+svg rect.kernel, svg g.kernel { fill: var(--kernel) } svg .dots { fill-opacity: .45 }
+svg .diagonal { stroke: var(--soft); stroke-dasharray: 2 4 }
+svg rect.all { fill: var(--kernel) } svg rect.shortest { fill: var(--paper) } svg rect.none { fill: none }
+svg line.all { stroke: var(--kernel) } svg line.shortest { stroke: var(--paper) } svg .whisker { stroke-width: 1.4 }
+svg .median { stroke: var(--ink); stroke-width: 2 }
+"""
+
+
+def page(summaries: Sequence[dict[str, Any]], instances: Sequence[dict[str, Any]], settings: dict[str, Any]) -> str:
+    """The whole table with its plots."""
+    limit = settings["paper_limit"]
+    rows = [row for summary in summaries for row in report.rows_of(summary)]
+    bullets = "".join(f"<li>{escape(line.removeprefix('- '))}</li>" for line in report.verdict(summaries, settings))
+    reading = "".join(
+        f"<p class=soft>{escape(line.lstrip(chr(92)))}</p>" for line in report.how_to_read(settings) if line
+    )
+    parts = [
+        "<h1>The paper’s Table 1, here</h1>",
+        "<p class=soft>Darwiche &amp; Ji, <i>On the Computation of Necessary and Sufficient Explanations</i> (AAAI"
+        " 2022), beside the same algorithms run here and quia’s kernel on the same instances.</p>",
+        f"<ul>{bullets}</ul>",
+        "<h2>How many instances are solved in how much time</h2>",
+        plots.cactus(instances, limit),
+        "<p class=soft>Only instances that were asked of both. SR by the kernel is the exact count of all sufficient"
+        " reasons.</p>",
+        "<h2>The paper’s algorithms against the kernel</h2>",
+        plots.scatter(instances, limit),
+        "<h2>How many reasons there are</h2>",
+        plots.distributions(summaries, instances),
+        "<h2>The table</h2>",
+        _table(report.header(), rows),
+        reading,
+        "<h2>All instances, by the kernel</h2>",
+        _table(*report.all_instances(summaries)),
+        f"<p class=soft>{escape(' '.join(report.machine()))}</p>",
+    ]
+    return (
+        "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
+        f"<title>quia: the paper’s table</title><style>{_STYLE}</style>{''.join(parts)}</html>"
+    )
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in header)
+    body = "".join(f"<tr class={_look(row)}>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<div class=wide><table><tr>{head}</tr>{body}</table></div>"
+
+
+def _look(row: Sequence[str]) -> str:
+    return {"kernel here": "kernel", "paper, printed": "printed"}.get(row[1], "plain")
