@@ -16,7 +16,7 @@ import quia
 from quia.batch.arrow import explain_batches, explain_table
 from quia.batch.cache import Cache
 from quia.batch.question import ask
-from quia.batch.table import _encode_column, distinct
+from quia.batch.table import _encode_column, distinct, from_numpy, to_numpy
 from strategies import random_case, random_graph, random_instance
 
 
@@ -281,3 +281,29 @@ def test_ids_are_carried_along(admissions: quia.DecisionGraph) -> None:
         quia.explain_batch(admissions, ROWS, ids=["ID"])
     with pytest.raises(quia.InstanceError, match="has one of that name"):
         quia.explain_batch(admissions, [row | {"error": 1} for row in ROWS], ids=["error"])
+
+
+def test_narrow_codes_and_nulls() -> None:
+    """A dictionary that fills all codes of 8 bits leaves none for null; slices begin anywhere, bits too."""
+    labels = [f"s{n}" for n in range(128)]
+    variable = quia.Variable.nominal("v", labels)
+    codes = pa.array([*range(128), None, 5, None], pa.int8())
+    column = pa.DictionaryArray.from_arrays(codes, pa.array(labels))
+    for begin in (0, 1, 9, 127):
+        states, faults = _encode_column(variable, column.slice(begin))
+        assert states.tolist() == [-1 if code is None else code for code in codes.to_pylist()[begin:]]
+        assert sorted(faults) == [128 - begin, 130 - begin]
+    rng = np.random.default_rng(1)
+    for kind in (pa.int8(), pa.uint16(), pa.int64(), pa.float32(), pa.float64(), pa.bool_()):
+        values = [None if rng.random() < 0.2 else int(rng.integers(0, 2)) for _ in range(50)]
+        array = pa.array([None if v is None else bool(v) if kind == pa.bool_() else v for v in values], kind)
+        for begin in (0, 3, 8, 17):
+            part = pa.chunked_array([array.slice(begin, 5), array.slice(begin + 5)])
+            assert [None if n == 7 else n for n in to_numpy(part.cast(pa.int64()), 7).tolist()] == values[begin:]
+            assert to_numpy(part.drop_null()).tolist() == [v for v in values[begin:] if v is not None]
+            if kind != pa.bool_():
+                floats = to_numpy(part)
+                assert [None if np.isnan(n) else n for n in floats] == values[begin:] or not part.null_count
+        mask = np.array([v is None for v in values])
+        numbers = np.array([v or 0 for v in values], kind.to_pandas_dtype())
+        assert from_numpy(numbers, mask).equals(array)

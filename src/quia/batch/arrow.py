@@ -12,7 +12,7 @@ from quia.batch.answers import Answers
 from quia.batch.cache import Cache
 from quia.batch.columns import answer_columns, fields
 from quia.batch.question import KINDS, Kind, Question, ask
-from quia.batch.table import arrow, as_table, distinct, encode_table
+from quia.batch.table import arrow, as_table, distinct, encode_table, whole
 from quia.errors import InstanceError, did_you_mean
 
 if TYPE_CHECKING:
@@ -125,11 +125,12 @@ def _answers(
     first, which, hashes = distinct(tested)
     rows = np.ascontiguousarray(states[first])
     if cache is None:
-        found, place = answer(classifier, rows, question), np.arange(len(rows))
+        parts, place = [answer(classifier, rows, question)], np.arange(len(rows))
     else:
-        found, place = cache.look_up(hashes, rows, lambda missing: answer(classifier, missing, question))
+        parts, place = cache.look_up(hashes, rows, lambda missing: answer(classifier, missing, question))
     if faults:
-        found = Answers.join([found, found.nothing()])
+        parts.append(parts[0].nothing())
+    found = Answers.join(parts)
     taken = np.full(len(sound) + len(faults), len(found) - 1)
     taken[sound] = place[which]
     return found if np.array_equal(taken, np.arange(len(found))) else found.take(taken)
@@ -144,14 +145,3 @@ def check_ids(given: pa.Schema, ids: Sequence[str], question: Question) -> list[
         if name in made:
             raise InstanceError(f"the column {name!r} cannot be carried along, as the result has one of that name")
     return [given.field(name) for name in ids]
-
-
-def whole(column: Any) -> Any:
-    """A column as one array."""
-    pa = arrow()
-    if not isinstance(column, pa.ChunkedArray):
-        return column
-    combined = column.combine_chunks()
-    if isinstance(combined, pa.ChunkedArray):  # older pyarrow
-        return combined.chunk(0) if combined.num_chunks else pa.array([], column.type)
-    return combined

@@ -72,8 +72,8 @@ class Cache:
     _idle: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    def look_up(self, hashes: Hashes, rows: Rows, answer: Callable[[Rows], Answers]) -> tuple[Answers, Ints]:
-        """Answers for distinct rows, and where the answer of each is; `answer` works out those not known.
+    def look_up(self, hashes: Hashes, rows: Rows, answer: Callable[[Rows], Answers]) -> tuple[list[Answers], Ints]:
+        """Answers for distinct rows, and where in them, joined, each row's is; `answer` works out those not known.
 
         Rows are told from their hashes and compared.
         """
@@ -83,7 +83,7 @@ class Cache:
             is_idle = self._idle > 0
             self.asked += len(rows)
         if is_idle or not len(rows):
-            return answer(rows), np.arange(len(rows))
+            return [answer(rows)], np.arange(len(rows))
         place = np.full(len(rows), -1, np.int64)
         parts: list[Answers] = []
         fresh: list[_Fresh] = []
@@ -95,12 +95,12 @@ class Cache:
             at = generation.find(hashes[left], rows[left])
             hits = left[at >= 0]
             if len(hits):
-                parts.append(generation.answers.take(at[at >= 0]))
-                place[hits] = np.arange(end, end + len(hits))
-                end += len(hits)
+                parts.append(generation.answers)
+                place[hits] = end + at[at >= 0]
+                end += len(generation.answers)
                 left = left[at < 0]
                 if generation is old:
-                    fresh.append(_Fresh(rows[hits], hashes[hits], parts[-1]))
+                    fresh.append(_Fresh(rows[hits], hashes[hits], old.answers.take(at[at >= 0])))
         if len(left):
             own = np.ascontiguousarray(rows[left])
             parts.append(answer(own))
@@ -112,7 +112,7 @@ class Cache:
             known = len(rows) - len(left)
             if len(rows) >= _LEAST and self.asked > self.most_rows and known < _WORTH_IT * len(rows):
                 self._idle = _TRIAL
-        return Answers.join(parts), place
+        return parts, place
 
     def _add(self, fresh: list[_Fresh]) -> None:
         self._fresh += [one for one in fresh if len(one.rows)]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from quia.batch.answering import LARGEST_COUNT
 from quia.batch.answers import Answers, Ints, Lists, Numbers
 from quia.batch.question import KINDS, Question
-from quia.batch.table import arrow
+from quia.batch.table import arrow, from_numpy, from_texts
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -52,7 +52,6 @@ def answer_columns(
     classifier: Classifier, answers: Answers, faults: Mapping[int, str], question: Question, *, encoded: bool = False
 ) -> dict[str, Any]:
     """The columns of the answers, by name; `faults` say why some rows have none."""
-    pa = arrow()
     texts = _texts(classifier)
     columns = {"decision": _text(answers.decision, texts.classes, encoded)}
     for name, lists in answers.lists.items():
@@ -61,8 +60,8 @@ def answer_columns(
         columns[name] = _ties(numbers) if name.endswith("_ties") else _counts(numbers)
     if question.protected:
         bias = answers.lists["bias_reasons"]
-        columns["biased"] = pa.array(np.diff(bias.set_start) > 0, mask=~bias.known)
-    columns["complete"] = pa.array(answers.complete)
+        columns["biased"] = from_numpy(np.diff(bias.set_start) > 0, ~bias.known)
+    columns["complete"] = from_numpy(answers.complete)
     columns["error"] = _errors(classifier, answers, faults, question, encoded)
     return columns
 
@@ -70,7 +69,6 @@ def answer_columns(
 def _errors(
     classifier: Classifier, answers: Answers, faults: Mapping[int, str], question: Question, encoded: bool
 ) -> Any:
-    pa = arrow()
     codes = np.full(len(answers), -1, np.int32)
     messages: dict[str, int] = {}
     if question.against >= 0:
@@ -78,24 +76,23 @@ def _errors(
         codes[answers.decision == question.against] = 0
     if faults:
         codes[list(faults)] = [messages.setdefault(message, len(messages)) for message in faults.values()]
-    return _text(codes, pa.array(list(messages), pa.string()), encoded)
+    return _text(codes, from_texts(list(messages)), encoded)
 
 
 def _texts(classifier: Classifier) -> _Texts:
-    pa = arrow()
-    texts: list[str] = []
+    texts: dict[str, int] = {}
+    code: list[int] = []
     begin = np.zeros(len(classifier.variables), np.int64)
     for index in classifier.tested:
         variable = classifier.variables[index]
-        begin[index] = len(texts)
-        texts.extend(variable.text(state) for state in range(variable.size))
-    states = pa.array(texts, pa.string()).dictionary_encode()
+        begin[index] = len(code)
+        code += [texts.setdefault(variable.text(state), len(texts)) for state in range(variable.size)]
     return _Texts(
-        pa.array([v.name for v in classifier.variables], pa.string()),
-        states.dictionary,
-        states.indices.to_numpy(),
+        from_texts([v.name for v in classifier.variables]),
+        from_texts(list(texts)),
+        np.array(code, np.int32),
         begin,
-        pa.array(list(classifier.classes), pa.string()),
+        from_texts(classifier.classes),
     )
 
 
@@ -103,8 +100,7 @@ def _text(codes: Ints, texts: Any, encoded: bool) -> Any:
     """Texts by their number, none where that is below 0."""
     pa = arrow()
     numbers = codes.astype(np.int32, copy=False)
-    none = numbers < 0
-    indices = pa.array(numbers, mask=none) if none.any() else pa.array(numbers)
+    indices = from_numpy(numbers, numbers < 0)
     return pa.DictionaryArray.from_arrays(indices, texts) if encoded else texts.take(indices)
 
 
@@ -114,17 +110,17 @@ def _lists(lists: Lists, texts: _Texts, encoded: bool, *, changes: bool) -> Any:
     states = pa.StructArray.from_arrays(
         [_text(lists.variables, texts.features, encoded), _text(codes, texts.states, encoded)], ["feature", "state"]
     )
-    items = pa.ListArray.from_arrays(pa.array(lists.member_start.astype(np.int32)), states)
+    items = pa.ListArray.from_arrays(from_numpy(lists.member_start.astype(np.int32)), states)
     if changes:
         items = pa.StructArray.from_arrays(
             [items, _text(lists.labels, texts.classes, encoded)], ["changes", "decision"]
         )
-    mask = None if lists.known.all() else pa.array(~lists.known)
-    return pa.ListArray.from_arrays(pa.array(lists.set_start.astype(np.int32)), items, mask=mask)
+    mask = None if lists.known.all() else from_numpy(~lists.known)
+    return pa.ListArray.from_arrays(from_numpy(lists.set_start.astype(np.int32)), items, mask=mask)
 
 
 def _ties(numbers: Numbers) -> Any:
-    return arrow().array(numbers.values, mask=numbers.values < 0)
+    return from_numpy(numbers.values, numbers.values < 0)
 
 
 def _counts(numbers: Numbers) -> Any:

@@ -22,7 +22,7 @@ from quia.batch.journal import Journal, open_journal
 from quia.batch.question import Question
 from quia.batch.read import Part, Source
 from quia.batch.summary import Summary, summary_of
-from quia.batch.table import FAULT, arrow
+from quia.batch.table import FAULT, arrow, from_numpy, to_numpy
 from quia.batch.write import Format, format_of, join_parts, part_suffix, unwritable, write_batch, write_json
 from quia.errors import FormatError, QuiaError
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from quia.classifier import Classifier
 
 MOST_ROWS, MOST_CELLS = 2**17, 2**21
-_PARTS = 64
+_PARTS = 40
 _KEPT_SETS = 1000
 
 
@@ -209,7 +209,7 @@ def _explain_part(job: Job, part: Part, cache: Cache, stop: threading.Event) -> 
 
 def _numbered(found: pa.RecordBatch, start: int) -> pa.RecordBatch:
     pa = arrow()
-    numbers = pa.array(np.arange(start + 1, start + 1 + found.num_rows))
+    numbers = from_numpy(np.arange(start + 1, start + 1 + found.num_rows))
     return pa.RecordBatch.from_arrays([numbers, *found.columns], schema=_result_schema(found.schema))
 
 
@@ -223,10 +223,10 @@ def _parted(found: pa.RecordBatch, part: Part) -> tuple[pa.RecordBatch, pa.Recor
     """The rows that have a decision; and the input rows that have none, with their number and why."""
     pa = arrow()
     sound = found.column("decision").is_valid()
-    faulty = pa.array(~sound.to_numpy(zero_copy_only=False))
+    faulty = from_numpy(~to_numpy(sound))
     rows = part.rows.filter(faulty)
     names = [name for name in rows.schema.names if name != FAULT]
-    numbers = pa.array(np.flatnonzero(faulty.to_numpy(zero_copy_only=False)) + part.start + 1)
+    numbers = from_numpy(np.flatnonzero(to_numpy(faulty)) + part.start + 1)
     columns = [numbers, *(_plain(rows.column(name)) for name in names), _plain(found.column("error").filter(faulty))]
     rejected = pa.RecordBatch.from_arrays(columns, names=["row", *names, "error"])
     return found.filter(sound), rejected

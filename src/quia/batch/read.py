@@ -86,8 +86,18 @@ class Source:
                 for batch in stream:
                     yield batch.select(list(self.columns))
             return
-        data = _dataset(self.path, self.kind, self.texts)
-        yield from data.to_batches(
+        if self.kind == "arrow":
+            with pa.memory_map(self.path) as raw, pa.ipc.open_file(raw) as file:
+                for index in range(file.num_record_batches):
+                    yield file.get_batch(index).select(list(self.columns))
+            return
+        if not Path(self.path).is_dir():
+            from pyarrow import parquet
+
+            with parquet.ParquetFile(self.path, read_dictionary=sorted(self.texts), pre_buffer=True) as file:
+                yield from file.iter_batches(batch_size=size, columns=list(self.columns))
+            return
+        yield from _dataset(self.path, self.texts).to_batches(
             columns=list(self.columns), batch_size=size, batch_readahead=2, fragment_readahead=1, use_threads=True
         )
 
@@ -207,17 +217,25 @@ def _open_columns(path: str, kind: Kind) -> tuple[_Found, Any]:
     if kind == "stream":
         with pa.memory_map(path) as raw, pa.ipc.open_stream(raw) as stream:
             return _Found((path,), None, False), stream.schema
-    data = _dataset(path, kind, frozenset())
+    if kind == "arrow":
+        with pa.memory_map(path) as raw, pa.ipc.open_file(raw) as file:
+            rows = sum(file.get_batch(index).num_rows for index in range(file.num_record_batches))
+            return _Found((path,), rows, True), file.schema
+    if not Path(path).is_dir():
+        from pyarrow import parquet
+
+        with parquet.ParquetFile(path) as file:
+            return _Found((path,), file.metadata.num_rows, True), file.schema_arrow
+    data = _dataset(path, frozenset())
     if not data.files:
         raise FormatError("holds no Parquet file", file=path)
     return _Found(tuple(data.files), data.count_rows(), True), data.schema
 
 
-def _dataset(path: str, kind: Kind, texts: frozenset[str]) -> Any:
+def _dataset(path: str, texts: frozenset[str]) -> Any:
     from pyarrow import dataset
 
-    parquet = dataset.ParquetFileFormat(dictionary_columns=texts)
-    return dataset.dataset(path, format=parquet if kind == "parquet" else "ipc", partitioning="hive")
+    return dataset.dataset(path, format=dataset.ParquetFileFormat(dictionary_columns=texts), partitioning="hive")
 
 
 def _input(path: str) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 
 from quia.batch.answers import Ints, spread
 from quia.batch.question import KINDS
-from quia.batch.table import arrow
+from quia.batch.table import arrow, to_numpy
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -139,7 +139,7 @@ def summary_of(batch: pa.RecordBatch, *, ids: Sequence[str] = (), start: int = 0
         batch.num_rows,
         rejected=int(is_rejected.sum()),
         already=int((has_error & ~is_rejected).sum()),
-        incomplete=int((~batch.column("complete").to_numpy(zero_copy_only=False) & ~has_error).sum()),
+        incomplete=int((~to_numpy(batch.column("complete")) & ~has_error).sum()),
         classes=_tally(labels, decision[~is_rejected]),
     )
     if summary.rejected:
@@ -156,7 +156,7 @@ def summary_of(batch: pa.RecordBatch, *, ids: Sequence[str] = (), start: int = 0
             summary.reasoned[label] += count
     if "biased" in batch.schema.names:
         summary.asked_bias = True
-        biased = batch.column("biased").fill_null(False).to_numpy(zero_copy_only=False)
+        biased = to_numpy(batch.column("biased"), False)
         summary.biased = _tally(labels, decision[biased])
         names, _, features = _mentions(batch.column("bias_reasons"))
         summary.bias_features = _tally(names, features)
@@ -221,9 +221,9 @@ def _mentions(column: Any) -> tuple[list[str], Ints, Ints]:
 def _starts(column: Any) -> tuple[Ints, Ints, Any]:
     """Lists of lists of states: where rows' sets and sets' members begin, and all the states."""
     # A slice of a column shares all of its values: only its own are meant.
-    set_start = column.offsets.to_numpy()
+    set_start = to_numpy(column.offsets)
     sets = column.values.slice(set_start[0], set_start[-1] - set_start[0])
-    member_start = sets.offsets.to_numpy()
+    member_start = to_numpy(sets.offsets)
     states = sets.values.slice(member_start[0], member_start[-1] - member_start[0])
     return set_start - set_start[0], member_start - member_start[0], states
 
@@ -233,7 +233,7 @@ def _codes(column: Any) -> tuple[list[str], Ints]:
     pa = arrow()
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    return column.dictionary.to_pylist(), column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    return column.dictionary.to_pylist(), to_numpy(column.indices, -1)
 
 
 def _digits(column: Any) -> Counter[int]:
@@ -241,7 +241,7 @@ def _digits(column: Any) -> Counter[int]:
     pa = arrow()
     known = column.drop_null()
     if pa.types.is_integer(known.type):
-        values = known.to_numpy()
+        values = to_numpy(known)
         digits = np.searchsorted(10 ** np.arange(19, dtype=np.int64), values, side="right")
         return _occurrences(digits)
     return Counter(len(str(n)) if n else 0 for n in known.to_pylist())

@@ -37,6 +37,65 @@ def arrow() -> Any:
     return pa
 
 
+def from_numpy(values: npt.NDArray[Any], none: npt.NDArray[np.bool_] | None = None) -> Any:
+    """Numbers or truth values as an Arrow array, null where there is `none`.
+
+    Unlike `pyarrow.array`, it does not import pandas just to see that this is no Series.
+    """
+    pa = arrow()
+    bits = values.dtype == bool
+    data = np.packbits(values, bitorder="little") if bits else np.ascontiguousarray(values)
+    valid = None if none is None or not none.any() else pa.py_buffer(np.packbits(~none, bitorder="little"))
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [valid, pa.py_buffer(data)])
+
+
+def from_texts(texts: Sequence[str]) -> Any:
+    """Texts as an Arrow array, with no pandas either."""
+    pa = arrow()
+    encoded = [text.encode() for text in texts]
+    offsets = np.zeros(len(texts) + 1, np.int32)
+    np.cumsum([len(one) for one in encoded], out=offsets[1:])
+    return pa.StringArray.from_buffers(len(texts), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
+
+
+def to_numpy(column: Any, none: float | None = None) -> npt.NDArray[Any]:
+    """Numbers or truth values of an Arrow array, with `none`, or else NaN, for null; pandas is not imported for it."""
+    pa = arrow()
+    column = whole(column)
+    kind = column.type
+    if not (pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        raise TypeError(f"{kind} is no type of numbers")
+    validity, data = column.buffers()
+    begin, end = column.offset, column.offset + len(column)
+    if data is None:
+        return np.zeros(0, kind.to_pandas_dtype())
+    if pa.types.is_boolean(kind):
+        values = _bits(data, begin, end)
+    else:
+        values = np.frombuffer(data, kind.to_pandas_dtype(), end)[begin:]
+    if not column.null_count:
+        return values
+    # Wide enough for `none`, whatever the array's own type.
+    values = values.astype(np.float64 if none is None else bool if values.dtype == bool else np.int64)
+    values[~_bits(validity, begin, end)] = np.nan if none is None else none
+    return values
+
+
+def _bits(data: Any, begin: int, end: int) -> npt.NDArray[np.bool_]:
+    return np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little", count=end)[begin:].astype(bool)
+
+
+def whole(column: Any) -> Any:
+    """A column as one array."""
+    pa = arrow()
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    combined = column.combine_chunks()
+    if isinstance(combined, pa.ChunkedArray):  # older pyarrow
+        return combined.chunk(0) if combined.num_chunks else pa.array([], column.type)
+    return combined
+
+
 def as_table(data: Any, names: Sequence[str]) -> pa.Table:
     """Rows as an Arrow table: from a Table, RecordBatch, DataFrame (pandas, polars), array or list of rows."""
     pa = arrow()
@@ -108,8 +167,7 @@ def _encode_column(variable: Variable, column: Any) -> tuple[npt.NDArray[np.int3
     pa = arrow()
     kind = column.type
     if variable.is_numeric and (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        values = column.to_numpy() if isinstance(column, pa.ChunkedArray) else column.to_numpy(zero_copy_only=False)
-        states = _states_of_numbers(variable, values)
+        states = _states_of_numbers(variable, to_numpy(column))
         if not (states < 0).any():
             return states, {}
         return states, dict.fromkeys(np.flatnonzero(states < 0).tolist(), _fault(variable, None))
@@ -135,12 +193,10 @@ def _encode_distinct(variable: Variable, column: Any) -> tuple[npt.NDArray[np.in
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     if isinstance(column, pa.ChunkedArray):
-        column = column.unify_dictionaries().combine_chunks()
-        if isinstance(column, pa.ChunkedArray):
-            column = column.chunk(0) if column.num_chunks else pa.array([], column.type)
+        column = whole(column.unify_dictionaries())
     known, messages = _encode_values(variable, column.dictionary)
     indices = column.indices
-    codes = (indices.fill_null(len(known) - 1) if indices.null_count else indices).to_numpy(zero_copy_only=False)
+    codes = to_numpy(indices, len(known) - 1)
     states = known[codes]
     wrong = np.flatnonzero(states < 0).tolist() if messages else []
     return states, {row: messages[int(codes[row])] for row in wrong}
@@ -151,7 +207,7 @@ def _encode_values(variable: Variable, values: Any) -> tuple[npt.NDArray[np.int3
     pa = arrow()
     if variable.is_numeric and (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
         try:
-            states = _states_of_numbers(variable, values.cast(pa.float64()).to_numpy(zero_copy_only=False))
+            states = _states_of_numbers(variable, to_numpy(values.cast(pa.float64())))
             if not (states < 0).any():
                 last, fault = _encode_values(variable, pa.nulls(0))
                 return np.concatenate([states, last]), {len(states): text for text in fault.values()}

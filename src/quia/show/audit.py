@@ -25,7 +25,7 @@ def text(summary: Summary, *, output: str, rejects: str | None, seconds: float) 
     if summary.rejected:
         where = f"in {rejects}" if rejects else "in their column `error`"
         lines.append(f"  {summary.rejected:,} cannot be explained; why is {where}, most often:")
-        lines += [f"    {count:,}: {message}" for message, count in summary.errors.most_common(3)]
+        lines += [f"    {count:,}: {_cut(message)}" for message, count in summary.errors.most_common(3)]
     for kind, by_class in summary.features.items():
         for label, counts in by_class.items():
             if counts:
@@ -34,6 +34,10 @@ def text(summary: Summary, *, output: str, rejects: str | None, seconds: float) 
         biased = sum(summary.biased.values())
         lines.append(f"  {biased:,} decisions are biased{_by(summary.bias_features)}")
     return "\n".join(lines)
+
+
+def _cut(message: str, most: int = 100) -> str:
+    return message if len(message) <= most else f"{message[: most - 1]}…"
 
 
 def _shares(counts: Mapping[str, int], whole: int) -> str:
