@@ -1,6 +1,8 @@
 # make demo   build, install into .venv and explain some decisions
 # make test   the whole test suite
 # make check  lint, types, formatting
+# make docs   the site, in docs/_build; warnings are errors
+# make dist   sdist and wheel, installed into an empty environment and tried there
 # make sanitize, make fuzz  look for faults in the kernel
 
 PYTHON ?= python3
@@ -8,7 +10,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SOURCES := pyproject.toml $(wildcard CMakeLists.txt native/*)
 
-.PHONY: demo test check sanitize fuzz format clean
+.PHONY: demo test check docs dist sanitize fuzz format clean
 
 demo: $(VENV)/.installed
 	@QUIA="$(CURDIR)/$(BIN)/quia" examples/demo.sh
@@ -20,6 +22,19 @@ check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+docs: $(VENV)/.installed-dev
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -d build/doctrees docs docs/_build
+	@echo "the site is docs/_build/index.html"
+
+# What is released is what is built from the sdist, and it must work where nothing else is.
+dist: $(VENV)/.installed-dev
+	rm -rf dist .venv-dist
+	$(BIN)/python -m build --quiet
+	$(PYTHON) -m venv .venv-dist
+	.venv-dist/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	.venv-dist/bin/python tests/smoke.py
+	@ls -l dist
 
 # The whole suite on a kernel built with AddressSanitizer and UBSan (slow).
 sanitize: $(VENV)/.installed-dev
@@ -52,4 +67,4 @@ $(VENV)/.installed-dev: $(BIN)/python $(SOURCES)
 	@touch $@ $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) .venv-sanitize build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-sanitize .venv-dist docs/_build build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import quia
+from quia.errors import GraphError, InstanceError
 from quia.variables import Variable, nearest_single
 
 numbers = st.floats(allow_nan=False)
@@ -104,3 +105,34 @@ def test_an_unknown_state_is_named_with_its_cure() -> None:
 def test_variables_that_are_none(make: Any, match: str) -> None:
     with pytest.raises(quia.GraphError, match=match):
         make()
+
+
+def test_values_that_are_not_listed_or_missing() -> None:
+    """One state may take what is not listed, another what is missing; neither takes what is the other's."""
+    town = Variable.nominal("town", ["Ghent", "1", "any other", "lost"], other="any other", no_value="lost")
+    for value, label in (("Ghent", "Ghent"), ("Paris", "any other"), (1.0, "1"), (2, "any other"), ("lost", "lost")):
+        assert town.text(town.encode(value)) == label
+    for value in (None, float("nan"), "", "?", " "):
+        assert town.text(town.encode(value)) == "lost"
+    with pytest.raises(InstanceError, match="town is missing"):
+        Variable.nominal("town", ["Ghent", "other"], other="other").encode(None)
+    with pytest.raises(InstanceError, match="its states are Ghent, none"):
+        Variable.nominal("town", ["Ghent", "none"], no_value="none").encode("Paris")
+    with pytest.raises(GraphError, match="no state 'Bari'"):
+        Variable.nominal("town", ["Ghent"], other="Bari")
+
+
+@given(
+    number=st.floats(width=32, allow_nan=False, allow_infinity=False), other=st.floats(-1e9, 1e9), after=st.booleans()
+)
+def test_short_texts_of_single_numbers(number: float, other: float, after: bool) -> None:
+    """A number as it is read in the text of a cut is on the side that the text says, and nothing lies between."""
+    for threshold in (number, other):
+        variable = Variable.numeric("x", [(threshold, after)], single=True)
+        if not variable.cuts or abs(threshold) > 3e38:
+            continue
+        sign, text = variable.text(0).split()
+        assert variable.encode(text) == (0 if sign == "<=" else 1)
+        beside = np.nextafter(np.float32(text), np.float32(np.inf if sign == "<=" else -np.inf))
+        assert variable.encode(float(beside)) == (1 if sign == "<=" else 0)
+        assert len(text) <= len(repr(threshold))

@@ -60,6 +60,10 @@ class TooLarge(QuiaError):
         super().__init__(message)
 
 
+class QuiaWarning(UserWarning):
+    """Something that is not wrong, but that the caller should know."""
+
+
 def listed(names: Iterable[Any], most: int = 12) -> str:
     """The names in a row, cut where a sentence would get too long.
 

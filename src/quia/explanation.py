@@ -254,6 +254,12 @@ class Explanation:
 
         return explanation_text(self)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the page of `quia report`."""
+        from quia.show.html import fragment
+
+        return fragment(self)
+
     def __repr__(self) -> str:
         question = f"why not {self.against!r}" if self.against is not None else "why"
         return f"<Explanation: {question}, decision {self.decision!r}>"

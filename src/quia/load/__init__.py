@@ -13,6 +13,7 @@ from quia.load.files import read_bytes
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
+    from quia.load.agreement import Model
 
 
 class Format(NamedTuple):
@@ -28,6 +29,12 @@ class Format(NamedTuple):
 
 
 _BLANK = b"\xef\xbb\xbf \r\n\t"
+
+
+def _looks_pickled(head: bytes) -> bool:
+    """Whether it is a pickle, or what joblib writes: a pickle, maybe packed by zlib, bzip2 or xz."""
+    packed = (b"x\x01", b"x\x5e", b"x\x9c", b"x\xda", b"BZh", b"\xfd7zXZ")
+    return (head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05")) or head.startswith(packed)
 
 
 def _looks_like_odd(head: bytes) -> bool:
@@ -47,6 +54,8 @@ def _begins(pattern: bytes) -> Callable[[bytes], bool]:
 
 
 FORMATS = {
+    "skops": Format("quia.load.skops", lambda head: head.startswith(b"PK\x03\x04"), "a model saved by skops"),
+    "pickle": Format("quia.load.pickle", _looks_pickled, "a pickle, which needs trust_pickle=True"),
     "odd": Format("quia.load.odd", _looks_like_odd, "ordered decision graphs, .odd"),
     "xgboost": Format(
         "quia.load.xgboost",
@@ -77,6 +86,7 @@ FORMATS = {
 OBJECTS: dict[str, str] = {
     "lightgbm": "quia.load.lightgbm",
     "onnx": "quia.load.onnx",
+    "sklearn": "quia.load.sklearn",
     "xgboost": "quia.load.xgboost",
     "dd": "quia.load.dd",
     "pysdd": "quia.load.sdd",
@@ -91,20 +101,33 @@ def load(source: Any, /, *, format: str | None = None, **options: Any) -> Classi
     `source` is a path (`.gz` is read as it is) or a model; `format` overrides what a file's content looks like;
     `options` belong to the format, and one it does not have is an error.
     """
-    classifier: Classifier
+    classifier: Classifier = _loaded(source, format, options, "")
+    return classifier
+
+
+def load_with_predictor(source: Any, /, *, format: str | None = None, **options: Any) -> Model:
+    """The classifier beside the model's own decisions, where the file or object holds something that can be asked."""
+    model: Model = _loaded(source, format, options, "_with_predictor")
+    return model
+
+
+def _loaded(source: Any, format: str | None, options: dict[str, Any], way: str) -> Any:
+    given: tuple[Any, ...]
     if isinstance(source, (str, os.PathLike)):
         file = os.fspath(source)
         data = read_bytes(file)
         name = _known(format) if format is not None else _sniffed(data, file)
-        module = import_module(FORMATS[name].module)
-        _check_options(name, options, module.OPTIONS)
-        classifier = module.read(data, file, **options)
+        module, verb, given = import_module(FORMATS[name].module), "read", (data, file)
     else:
-        package = _package(source)
-        module = import_module(OBJECTS[package])
-        _check_options(package, options, module.OPTIONS)
-        classifier = module.convert(source, **options)
-    return classifier
+        name = _package(source)
+        module, verb, given = import_module(OBJECTS[name]), "convert", (source,)
+    if not hasattr(module, verb + way):
+        raise Unsupported(
+            f"{name} holds no model that could be asked for its own decisions",
+            cure="compare with a column of the rows that holds them",
+        )
+    _check_options(name, options, module.OPTIONS)
+    return getattr(module, verb + way)(*given, **options)
 
 
 def _package(source: Any) -> str:

@@ -1,0 +1,44 @@
+"""`quia report`: one decision as one page."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from quia.command import Subparsers, add_model, write
+from quia.command.progress import working
+from quia.command.question import add_question, add_timeout, explained, limit_of
+
+
+def add(subparsers: Subparsers) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "report",
+        help="one decision as one page",
+        description="Writes why a model decided as it did as one HTML file that needs no network and no other file.",
+        epilog="example: quia report examples/admissions.json --set SAT=1400 --set GPA=medium --set Essay=fail"
+        " --set Interview=fail -o page.html",
+    )
+    add_model(parser)
+    add_question(parser)
+    answer = parser.add_argument_group("the answer")
+    answer.add_argument("-o", "--output", metavar="FILE", required=True, help="where to; - is stdout")
+    answer.add_argument("--limit", metavar="N", type=limit_of, default=10, help="at most N of each kind (default 10)")
+    add_timeout(answer)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Explain, write the page, and say by the exit code whether time was enough."""
+    from quia.load.files import write_text
+    from quia.show.html import page
+
+    explanation = explained(arguments)
+    with working("looking for reasons"):
+        answer = explanation.to_dict(limit=arguments.limit, timeout=arguments.timeout)
+        text = page(explanation, limit=arguments.limit, model=Path(arguments.model).name, answer=answer)
+    if arguments.output == "-":
+        write(text.rstrip("\n"))
+    else:
+        write_text(text, arguments.output)
+    return 3 if answer["necessary"]["count"] is None or answer["sufficient"]["count"] is None else 0

@@ -1,0 +1,159 @@
+"""Learning a tree for those who have only data: scikit-learn's by default, or Weka's J48."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from quia.errors import FormatError, Unsupported, shown
+from quia.tables import Table, Task, is_missing
+
+if TYPE_CHECKING:
+    from quia.graph import DecisionGraph
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was learned from what, and how well it does on rows it has not seen."""
+
+    learner: str
+    target: str
+    numeric: tuple[str, ...]
+    nominal: tuple[str, ...]
+    learned_from: int
+    tested_on: int
+    right: int
+    dropped: int
+    nodes: int
+    leaves: int
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share of the unseen rows that are decided as they should be."""
+        return self.right / self.tested_on if self.tested_on else None
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.learner} learned {self.target!r} from {self.learned_from} rows:"
+            f" {self.nodes} nodes, {self.leaves} leaves",
+            f"{len(self.numeric)} numeric and {len(self.nominal)} nominal columns",
+        ]
+        if self.accuracy is not None:
+            lines.append(f"{self.accuracy:.1%} of {self.tested_on} rows kept apart are decided as they should be")
+        if self.dropped:
+            lines.append(f"{self.dropped} rows without a {self.target!r} were left out")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """A learned classifier and its report."""
+
+    classifier: DecisionGraph
+    report: Report
+
+
+def learn(
+    table: Table,
+    *,
+    target: str | None = None,
+    learner: Literal["sklearn", "j48"] = "sklearn",
+    kept_apart: float = 0.15,
+    seed: int = 0,
+    max_depth: int | None = None,
+    min_rows: int = 5,
+    weka_jar: str | None = None,
+) -> Learned:
+    """A decision tree for the target column, by default the last one.
+
+    A share of the rows, `kept_apart`, is not learned from but tested on. `max_depth` (scikit-learn only) and
+    `min_rows`, the fewest rows in a leaf, keep the tree small. J48 needs Java and a weka.jar, found by itself or
+    given.
+    """
+    if learner not in ("sklearn", "j48"):
+        raise Unsupported(f"there is no learner {shown(learner)}", cure="use 'sklearn' or 'j48'")
+    if not 0 <= kept_apart < 1:
+        raise Unsupported(f"kept_apart is {shown(kept_apart)}", cure="give a share of the rows, from 0 up to 1")
+    if learner == "j48" and max_depth is not None:
+        raise Unsupported("J48 has no greatest depth", cure="use min_rows to keep its tree small")
+    goal = table.index(target) if target is not None else len(table.names) - 1
+    labelled = [row for row in table.rows if not is_missing(row[goal])]
+    random.Random(seed).shuffle(labelled)
+    tested = labelled[: int(len(labelled) * kept_apart)]
+    trained = labelled[len(tested) :]
+    if len({row[goal] for row in trained}) < 2:
+        raise FormatError(f"column {table.names[goal]!r} has fewer than two classes, so there is nothing to learn")
+    task = Task(table, goal, tuple(trained))
+    if learner == "sklearn":
+        classifier = _by_sklearn(task, max_depth=max_depth, min_rows=min_rows, seed=seed)
+    else:
+        from quia.learn_j48 import by_j48
+
+        classifier = by_j48(task, min_rows=min_rows, jar=weka_jar)
+    return Learned(classifier, _report(learner, task, classifier, tested, len(table.rows) - len(labelled)))
+
+
+def _by_sklearn(task: Task, *, max_depth: int | None, min_rows: int, seed: int) -> DecisionGraph:
+    try:
+        from sklearn.compose import ColumnTransformer
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import OneHotEncoder
+        from sklearn.tree import DecisionTreeClassifier
+    except ImportError:
+        raise Unsupported("learning a tree needs scikit-learn", cure="pip install 'quia[sklearn]'") from None
+    import numpy as np
+
+    from quia.load.sklearn import convert
+
+    kinds = task.table.kinds()
+    values = np.empty((len(task.rows), len(task.inputs)), object)
+    for at, index in enumerate(task.inputs):
+        values[:, at] = [_value(row[index], kinds[index]) for row in task.rows]
+    nominal = [at for at, index in enumerate(task.inputs) if kinds[index] == "nominal"]
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    tree = DecisionTreeClassifier(max_depth=max_depth, min_samples_leaf=min_rows, random_state=seed)
+    pipeline = make_pipeline(ColumnTransformer([("nominal", encoder, nominal)], remainder="passthrough"), tree)
+    pipeline.fit(values, [row[task.goal] for row in task.rows])
+    return convert(pipeline, features=[task.table.names[index] for index in task.inputs])
+
+
+def _value(text: str, kind: str) -> Any:
+    if is_missing(text):
+        return float("nan")
+    return float(text) if kind == "numeric" else text
+
+
+def _report(
+    learner: str, task: Task, classifier: DecisionGraph, tested: Sequence[tuple[str, ...]], dropped: int
+) -> Report:
+    names, kinds = task.table.names, task.table.kinds()
+    right = 0
+    for row in tested:
+        right += _decides(classifier, dict(zip(names, row, strict=True)), row[task.goal])
+    leaves = int((classifier.tests < 0).sum())
+    by_kind = {
+        kind: tuple(names[index] for index in task.inputs if kinds[index] == kind) for kind in ("numeric", "nominal")
+    }
+    return Report(
+        {"sklearn": "scikit-learn", "j48": "J48"}[learner],
+        names[task.goal],
+        by_kind["numeric"],
+        by_kind["nominal"],
+        len(task.rows),
+        len(tested),
+        right,
+        dropped,
+        len(classifier),
+        leaves,
+    )
+
+
+def _decides(classifier: DecisionGraph, row: dict[str, str], label: str) -> bool:
+    from quia.errors import InstanceError
+
+    try:
+        return classifier.classify(row) == label
+    except InstanceError:  # J48 has no one path for a row that lacks a value
+        return False

@@ -1,0 +1,282 @@
+"""Does what was loaded decide as the model it came from? On given rows, and at and around every threshold."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from quia.errors import InstanceError
+from quia.graph import DecisionGraph
+from quia.load import load, load_with_predictor
+from quia.ranges import Ranges, intersection, members, size
+from quia.variables import Variable, nearest_single
+
+if TYPE_CHECKING:
+    from quia.classifier import Classifier
+
+Row = Mapping[str, Any]
+Predict = Callable[[Sequence[Row]], Sequence[str | None]]
+"""Rows in, the model's own class of each out; None for a row that the model refuses."""
+
+MOST_SHOWN = 10
+PROBES = 2000
+"""How many made-up rows a model is compared on."""
+
+_LARGEST = 3e38  # beyond, a number is infinite in 32 bits, which models refuse
+_ENCODED_AT_MOST = 400_000
+
+
+class Model(NamedTuple):
+    """A loaded classifier beside the model's own decisions."""
+
+    classifier: DecisionGraph
+    predict: Predict
+
+
+class Disagreement(NamedTuple):
+    """A row on which the two differ; None is a row that the loaded classifier does not take."""
+
+    row: Row
+    ours: str | None
+    theirs: str
+
+    def __str__(self) -> str:
+        values = list(self.row.items())
+        told = ", ".join(f"{name}={value!r}" for name, value in values[:12]) + (", …" if len(values) > 12 else "")
+        ours = "refused" if self.ours is None else f"{self.ours!r}"
+        return f"{told} is {self.theirs!r} for the model, {ours} for what was loaded"
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How often a loaded classifier and its model decided alike; the first few rows on which they did not.
+
+    >>> print(Agreement(rows=3, agreed=3, refused=0, differing=0))
+    3 of 3 rows agree
+    """
+
+    rows: int
+    agreed: int
+    refused: int
+    differing: int
+    disagreements: tuple[Disagreement, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing differs."""
+        return self.differing == 0
+
+    def __str__(self) -> str:
+        told = f"{self.agreed} of {self.rows - self.refused} rows agree"
+        if self.refused:
+            told += f"; the model refuses {self.refused} more"
+        return "\n".join([told, *(f"  {one}" for one in self.disagreements)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain data."""
+        return {
+            "rows": self.rows,
+            "agreed": self.agreed,
+            "refused": self.refused,
+            "differing": self.differing,
+            "disagreements": [{"row": dict(d.row), "ours": d.ours, "theirs": d.theirs} for d in self.disagreements],
+        }
+
+
+def compare(model: Model, rows: Iterable[Row], *, most_shown: int = MOST_SHOWN) -> Agreement:
+    """Both decisions on every row. A row that both refuse agrees; one that only the model refuses is counted apart."""
+    given = list(rows)
+    as_instance = getattr(model.predict, "instance", dict)
+    instances = [as_instance(row) for row in given]
+    ours = [_classified(model.classifier, instance) for instance in instances]
+    asked = [i for i, decision in enumerate(ours) if decision is not None]
+    theirs: list[str | None] = [None] * len(given)
+    for i, decision in zip(asked, model.predict([instances[i] for i in asked]), strict=True):
+        theirs[i] = decision
+    refused = sum(own is not None and their is None for own, their in zip(ours, theirs, strict=True))
+    differing = [
+        Disagreement(row, own, their)
+        for row, own, their in zip(given, ours, theirs, strict=True)
+        if their is not None and own != their
+    ]
+    agreed = len(given) - refused - len(differing)
+    return Agreement(len(given), agreed, refused, len(differing), tuple(differing[:most_shown]))
+
+
+def check(
+    source: Any,
+    rows: Iterable[Row] = (),
+    *,
+    predicted: str | None = None,
+    limit: int = PROBES,
+    format: str | None = None,
+    **options: Any,
+) -> Agreement:
+    """Load a model, and compare it with its own decisions on rows, and at and around its thresholds.
+
+    The model is asked itself if it can be (a live estimator, a skops file, a trusted pickle); else `predicted` names
+    the column of the rows that holds its decisions.
+    """
+    if predicted is not None:
+        return compare_predicted(load(source, format=format, **options), rows, predicted)
+    model = load_with_predictor(source, format=format, **{"check": False, **options})
+    return compare(model, [*rows, *probes(model.classifier, limit=limit)])
+
+
+def compare_predicted(classifier: Classifier, rows: Iterable[Row], column: str) -> Agreement:
+    """Our class of every row against the model's own, which a column of the rows holds."""
+    given = list(rows)
+    for row in given:
+        if column not in row:
+            raise InstanceError(f"a row has no column {column!r}, which should hold the model's own class")
+    differing = []
+    for row in given:
+        own, their = _classified(classifier, row), str(row[column])
+        if own != their:
+            differing.append(Disagreement(row, own, their))
+    return Agreement(len(given), len(given) - len(differing), 0, len(differing), tuple(differing[:MOST_SHOWN]))
+
+
+def probes(classifier: DecisionGraph, *, limit: int, seed: int = 0) -> list[dict[str, Any]]:
+    """Rows made up to find a difference: they reach a node, and take its test at every border and one ulp beside.
+
+    At most `limit` of them, spread over the nodes; the same for the same seed.
+    """
+    chance = random.Random(seed)
+    limit = min(limit, max(50, _ENCODED_AT_MOST // max(1, len(classifier.tested))))
+    above = _parents(classifier, chance)
+    inner = [node for node, (variable, _, _) in enumerate(classifier.nodes) if variable >= 0]
+    rows: list[dict[str, Any]] = []
+    if not inner:
+        return [_row(classifier, {}, chance)]
+    # Every node once, then again with other values of the variables that it does not test.
+    while len(rows) < limit:
+        chance.shuffle(inner)
+        for node in inner[: limit - len(rows)]:
+            variable = classifier.variables[classifier.nodes[node][0]]
+            base = _row(classifier, _possible(classifier, node, above), chance)
+            values = _around(variable, [states for states, _ in classifier.nodes[node][2]], chance)
+            rows.extend({**base, variable.name: value} for value in values)
+    return rows[:limit]
+
+
+def _classified(classifier: Classifier, instance: Row) -> str | None:
+    try:
+        return classifier.classify(instance)
+    except InstanceError:
+        return None
+
+
+def _parents(classifier: DecisionGraph, chance: random.Random) -> dict[int, tuple[int, Ranges]]:
+    """For each node one of its parents, and the states that lead from there."""
+    above: dict[int, tuple[int, Ranges]] = {}
+    for node, (_, _, edges) in enumerate(classifier.nodes):
+        for states, child in edges:
+            if child not in above or chance.random() < 0.5:
+                above[child] = (node, states)
+    return above
+
+
+def _possible(classifier: DecisionGraph, node: int, above: Mapping[int, tuple[int, Ranges]]) -> dict[int, Ranges]:
+    """What is left possible of each variable on a path to a node."""
+    possible: dict[int, Ranges] = {}
+    while node in above:
+        node, states = above[node]
+        variable = classifier.nodes[node][0]
+        possible[variable] = intersection(possible[variable], states) if variable in possible else states
+    return possible
+
+
+def _row(classifier: DecisionGraph, possible: Mapping[int, Ranges], chance: random.Random) -> dict[str, Any]:
+    row = {}
+    for index, variable in enumerate(classifier.variables):
+        states = possible.get(index, ((0, variable.size - 1),))
+        row[variable.name] = _value_in(variable, _chosen(states, chance), chance)
+    return row
+
+
+def _chosen(states: Ranges, chance: random.Random) -> int:
+    at = chance.randrange(size(states))
+    for low, high in states:
+        if at <= high - low:
+            return low + at
+        at -= high - low + 1
+    raise AssertionError("no state")
+
+
+def _value_in(variable: Variable, state: int, chance: random.Random) -> Any:
+    """A value in a state."""
+    if variable.labels is not None:
+        return _label_value(variable, variable.labels[state])
+    cuts = [cut.last_below(variable.single) for cut in variable.cuts]
+    if state > len(cuts):
+        return math.nan
+    low = cuts[state - 1] if state else None
+    high = cuts[state] if state < len(cuts) else None
+    if low is None and high is None:
+        return chance.choice((0.0, 1.0, -1.5, 37.0))
+    reach = chance.choice((0.5, 1.0, 10.0))
+    if low is None:
+        number = _bounded((high or 0.0) - reach)
+    else:
+        number = low + reach if high is None else low + (high - low) * chance.random()
+        number = _bounded(number)
+    number = nearest_single(number) if variable.single else number
+    if variable.encode(number) == state:
+        return number
+    return high if high is not None else _bounded(_above(low or 0.0, variable.single))
+
+
+def _label_value(variable: Variable, label: str) -> Any:
+    if label == variable.no_value:
+        return None
+    if label != variable.other:
+        return label
+    numbers = [_as_number(other) for other in variable.labels or () if other not in (variable.other, variable.no_value)]
+    if numbers and None not in numbers:
+        return max(number for number in numbers if number is not None) + 1
+    return f"{label} of all"
+
+
+def _as_number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _around(variable: Variable, edges: Sequence[Ranges], chance: random.Random) -> list[Any]:
+    """Values at the borders between a node's edges and beside them; of a nominal variable, all values."""
+    if variable.labels is not None:
+        states = [state for ranges in edges for state in members(ranges)]
+        return [_value_in(variable, state, chance) for state in chance.sample(states, min(len(states), 20))]
+    last = len(variable.cuts)
+    borders = {high for ranges in edges for _, high in ranges if high < last}
+    borders |= {low - 1 for ranges in edges for low, _ in ranges if 0 < low <= last}
+    values: list[Any] = []
+    for border in sorted(borders):
+        below = variable.cuts[border].last_below(variable.single)
+        threshold = variable.cuts[border].threshold
+        beside = {below, _above(below, variable.single)}
+        for number in (threshold, *beside):
+            beside |= {math.nextafter(number, -math.inf), number, math.nextafter(number, math.inf)}
+        values.extend(number for number in sorted(beside) if abs(number) <= _LARGEST)
+    if variable.missing:
+        values.append(math.nan)
+    return values
+
+
+def _above(number: float, single: bool) -> float:
+    """The next number in the type that the model compares in."""
+    if not single:
+        return math.nextafter(number, math.inf)
+    import numpy as np
+
+    return float(np.nextafter(np.float32(number), np.float32(math.inf)))
+
+
+def _bounded(number: float) -> float:
+    return max(-_LARGEST, min(_LARGEST, number))

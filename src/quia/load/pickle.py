@@ -1,0 +1,58 @@
+"""Pickles and joblib files: read only when the caller says that whoever made them is trusted."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from quia.errors import FormatError, QuiaError, QuiaWarning, Unsupported
+from quia.load import sklearn
+
+if TYPE_CHECKING:
+    from quia.graph import DecisionGraph
+    from quia.load.agreement import Model
+
+OPTIONS = (*sklearn.OPTIONS, "trust_pickle")
+
+
+class UnsafePickle(QuiaWarning):
+    """A pickle was read, which may have run a program of whoever made it."""
+
+
+def read(data: bytes, file: str | None = None, **options: Any) -> DecisionGraph:
+    """The decision graph of a pickled scikit-learn model; only with `trust_pickle=True`."""
+    return read_with_predictor(data, file, **options).classifier
+
+
+def read_with_predictor(data: bytes, file: str | None = None, *, trust_pickle: bool = False, **options: Any) -> Model:
+    """The decision graph together with the pickled model's own decisions."""
+    if trust_pickle is not True:
+        raise Unsupported(
+            f"{file or 'this'} is a pickle, and reading one runs whatever program its maker put into it",
+            cure="save the model with skops instead, or, if you trust its maker as you trust a program you run, load"
+            " it with trust_pickle=True",
+        )
+    warnings.warn(
+        f"reading the pickle {file or ''} with your trust: it may run any program with your rights",
+        UnsafePickle,
+        stacklevel=4,
+    )
+    estimator = _unpickled(data, file)
+    if not type(estimator).__module__.startswith("sklearn."):
+        kind = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
+        raise Unsupported(f"the pickle holds a {kind}", cure="pickle a scikit-learn model")
+    return sklearn.convert_with_predictor(estimator, **options)
+
+
+def _unpickled(data: bytes, file: str | None) -> Any:
+    try:
+        import joblib
+    except ImportError:
+        raise Unsupported("reading a pickled model needs scikit-learn", cure="pip install 'quia[sklearn]'") from None
+    try:
+        return joblib.load(io.BytesIO(data))
+    except QuiaError:
+        raise
+    except Exception as fault:  # a pickle can raise anything
+        raise FormatError(f"cannot be unpickled: {type(fault).__name__}: {fault}", file=file) from None

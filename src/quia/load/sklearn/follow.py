@@ -1,0 +1,195 @@
+"""Following every raw column through a pipeline, up to the tree."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quia.errors import Unsupported, listed
+from quia.load.sklearn.steps import Column, NoMissing
+
+TREES = ("DecisionTreeClassifier", "ExtraTreeClassifier", "DecisionTreeRegressor", "ExtraTreeRegressor")
+
+
+class Frame(NamedTuple):
+    """The columns at some place of a pipeline, and whether scikit-learn holds them in a sparse matrix there."""
+
+    columns: Sequence[Column]
+    sparse: bool = False
+
+
+@dataclass
+class Way:
+    """Where we are in the pipeline (for messages), and every column made so far, used or not.
+
+    What refuses a value does so although the tree never looks at its column.
+    """
+
+    names: Sequence[str]
+    path: list[str] = field(default_factory=list)
+    made: list[Column] = field(default_factory=list)
+
+    @property
+    def step(self) -> str:
+        return f"step {'.'.join(self.path)!r}"
+
+    def name_of(self, column: Column) -> str:
+        return repr(self.names[column.raw])
+
+    def check_width(self, ours: int, theirs: int) -> None:
+        if ours != theirs:
+            raise Unsupported(
+                f"{self.step} makes {theirs} columns where {ours} were expected",
+                cure="please report this with your version of scikit-learn",
+            )
+
+
+Follower = Callable[[Way, Any, Frame], Frame]
+
+# The types that are followed, each by exactly this class: a class derived from one may do something else.
+_FOLLOWERS = {
+    "sklearn.pipeline.Pipeline": "quia.load.sklearn.follow:pipeline",
+    "sklearn.pipeline.FeatureUnion": "quia.load.sklearn.follow:feature_union",
+    "sklearn.compose._column_transformer.ColumnTransformer": "quia.load.sklearn.follow:column_transformer",
+    "sklearn.preprocessing._function_transformer.FunctionTransformer": "quia.load.sklearn.follow:identity",
+    "sklearn.preprocessing._encoders.OneHotEncoder": "quia.load.sklearn.encoders:one_hot",
+    "sklearn.preprocessing._encoders.OrdinalEncoder": "quia.load.sklearn.encoders:ordinal",
+    "sklearn.preprocessing._target_encoder.TargetEncoder": "quia.load.sklearn.encoders:target",
+    "sklearn.preprocessing._data.StandardScaler": "quia.load.sklearn.scalers:standard",
+    "sklearn.preprocessing._data.MinMaxScaler": "quia.load.sklearn.scalers:min_max",
+    "sklearn.preprocessing._data.MaxAbsScaler": "quia.load.sklearn.scalers:max_abs",
+    "sklearn.preprocessing._data.RobustScaler": "quia.load.sklearn.scalers:robust",
+    "sklearn.preprocessing._data.QuantileTransformer": "quia.load.sklearn.scalers:quantile",
+    "sklearn.preprocessing._data.Binarizer": "quia.load.sklearn.scalers:binarizer",
+    "sklearn.preprocessing._discretization.KBinsDiscretizer": "quia.load.sklearn.scalers:bins",
+    "sklearn.impute._base.SimpleImputer": "quia.load.sklearn.imputers:simple",
+    "sklearn.impute._base.MissingIndicator": "quia.load.sklearn.imputers:indicator",
+}
+_SELECTORS = "sklearn.feature_selection."
+
+
+def follow(way: Way, transformer: Any, frame: Frame) -> Frame:
+    """The columns that a fitted transformer makes of these."""
+    kind = type(transformer)
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    if name in _FOLLOWERS:
+        module, _, function = _FOLLOWERS[name].partition(":")
+        follower: Follower = getattr(import_module(module), function)
+    elif name.startswith(_SELECTORS) and hasattr(kind, "get_support"):
+        follower = selected
+    else:
+        raise _refused(way, kind.__qualname__)
+    expected = getattr(transformer, "n_features_in_", len(frame.columns))
+    way.check_width(len(frame.columns), expected)
+    made = follower(way, transformer, frame)
+    way.made.extend(made.columns)
+    return made
+
+
+def pipeline(way: Way, steps: Any, frame: Frame) -> Frame:
+    """Pipeline: one step after the other."""
+    for name, step in steps.steps:
+        frame = _inside(way, name, step, frame)
+    return frame
+
+
+def column_transformer(way: Way, transformer: Any, frame: Frame) -> Frame:
+    """ColumnTransformer: each step takes some of the columns; what they make stands side by side."""
+    columns: list[Column] = []
+    for name, step, chosen in transformer.transformers_:
+        taken = [frame.columns[index] for index in _indices(way, chosen, transformer)]
+        if taken and not (isinstance(step, str) and step == "drop"):
+            columns.extend(_inside(way, name, step, Frame(taken, frame.sparse)).columns)
+    return Frame(columns, bool(transformer.sparse_output_))
+
+
+def feature_union(way: Way, union: Any, frame: Frame) -> Frame:
+    """FeatureUnion: every step takes all columns; what they make stands side by side."""
+    parts = [_inside(way, name, step, frame) for name, step in union.transformer_list if step != "drop"]
+    return Frame([column for part in parts for column in part.columns], any(part.sparse for part in parts))
+
+
+def identity(way: Way, transformer: Any, frame: Frame) -> Frame:
+    """FunctionTransformer: only the one that changes nothing."""
+    if transformer.func is not None:
+        name = getattr(transformer.func, "__name__", repr(transformer.func))
+        raise Unsupported(
+            f"{way.step} applies the function {name}, which cannot be inverted exactly",
+            cure="apply it before the pipeline and name the new column, or leave it out: a tree needs no scaling",
+        )
+    return Frame([column.then(NoMissing()) for column in frame.columns]) if transformer.validate else frame
+
+
+def selected(way: Way, selector: Any, frame: Frame) -> Frame:
+    """Feature selection: some of the columns, unchanged."""
+    columns = frame.columns
+    if not _takes_missing(selector):
+        columns = [column.then(NoMissing()) for column in columns]
+        way.made.extend(columns)
+    return Frame([columns[index] for index in selector.get_support(indices=True)], frame.sparse)
+
+
+def _takes_missing(selector: Any) -> bool:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            selector.transform(np.full((1, selector.n_features_in_), np.nan))
+        except ValueError:
+            return False
+    return True
+
+
+def passes(step: Any) -> bool:
+    """Whether a step changes nothing."""
+    return step is None or (isinstance(step, str) and step == "passthrough")
+
+
+def _inside(way: Way, name: str, step: Any, frame: Frame) -> Frame:
+    if passes(step):
+        return frame
+    way.path.append(str(name))
+    made = follow(way, step, frame)
+    way.path.pop()
+    return made
+
+
+def _indices(way: Way, chosen: Any, transformer: Any) -> list[int]:
+    """The columns that a ColumnTransformer's fitted step takes: names, numbers, a mask or a slice of either."""
+    count = transformer.n_features_in_
+    names = [str(name) for name in getattr(transformer, "feature_names_in_", ())]
+
+    def index(key: Any) -> int:
+        if isinstance(key, str):
+            return names.index(key)
+        return range(count)[int(key)]
+
+    if isinstance(chosen, slice):
+        if isinstance(chosen.start, str) or isinstance(chosen.stop, str):  # a slice of names includes its end
+            start = 0 if chosen.start is None else index(chosen.start)
+            stop = count if chosen.stop is None else index(chosen.stop) + 1
+            return list(range(count))[start : stop : chosen.step]
+        return list(range(count))[chosen]
+    if isinstance(chosen, str) or not isinstance(chosen, Iterable):
+        return [index(chosen)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # scikit-learn 1.5 warns of how the rest is kept
+        keys = list(chosen)
+    if len(keys) == count and keys and all(type(key).__name__ in ("bool", "bool_") for key in keys):
+        return [at for at, taken in enumerate(keys) if taken]
+    return [index(key) for key in keys]
+
+
+def _refused(way: Way, kind: str) -> Unsupported:
+    if kind in ("PowerTransformer", "QuantileTransformer"):
+        why = "whose curve cannot be inverted to the last bit"
+        cure = "leave it out and fit again: the splits of a tree do not depend on such a scaling"
+    else:
+        why = "which cannot be inverted exactly to tests on the raw columns"
+        known = sorted(path.rpartition(".")[2] for path in _FOLLOWERS)
+        cure = f"transform before, and name the new columns, or use {listed(known, most=20)}"
+    return Unsupported(f"{way.step} is a {kind}, {why}", cure=cure)

@@ -1,0 +1,224 @@
+"""From raw columns to variables, and from a tree's tests to sets of their states."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from quia.errors import Unsupported
+from quia.load.sklearn.floats import Crossing, Floats, crossings, cut_after
+from quia.load.sklearn.steps import MISSING, NONE, OTHER, Column, Refused, as_number
+from quia.ranges import Ranges, union
+from quia.variables import Cut, Variable, number_text
+
+ANY_OTHER = "any other"
+NO_VALUE = "missing"
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """A raw column of numbers, cut where some test of the tree parts them."""
+
+    raw: int
+    variable: Variable
+    _crossings: Mapping[tuple[Column, float], Crossing]
+
+    def left(self, column: Column, threshold: float, missing_left: bool) -> Ranges:
+        """The states that a test sends left."""
+        last = len(self.variable.cuts)
+        crossing = self._crossings[column, threshold]
+        pairs, start, now = [], 0, crossing.first
+        for border in (*crossing.borders, None):
+            end = last + 1 if border is None else self.variable.state_beyond(Cut(border))
+            if now and start < end:
+                pairs.append((start, end - 1))
+            start, now = end, not now
+        if self.variable.missing and _goes_left(column.value(MISSING), threshold, missing_left):
+            pairs.append((last + 1, last + 1))
+        return union(pairs)
+
+    def raw_values(self, value: Any, state: int) -> dict[int, Any]:
+        return {self.raw: math.nan if self.variable.missing and state > len(self.variable.cuts) else float(value)}
+
+
+@dataclass(frozen=True, eq=False)
+class Categories:
+    """One nominal variable: a raw column of categories, or a group of raw columns that are its dummies.
+
+    `values[s]` are the values that the raw columns have in state s.
+    """
+
+    variable: Variable
+    values: tuple[Mapping[int, Any], ...]
+
+    def left(self, column: Column, threshold: float, missing_left: bool) -> Ranges:
+        """The states that a test sends left."""
+        return union(
+            (state, state)
+            for state, values in enumerate(self.values)
+            if _goes_left(column.value(values[column.raw]), threshold, missing_left)
+        )
+
+    def raw_values(self, value: Any, state: int) -> dict[int, Any]:
+        special = {OTHER: value, MISSING: math.nan, NONE: None}
+        return {raw: special.get(known, known) for raw, known in self.values[state].items()}
+
+
+Source = Numbers | Categories
+
+
+def find_sources(
+    names: Sequence[str],
+    made: Sequence[Column],
+    final: Sequence[Column],
+    thresholds: Mapping[int, set[float]],
+    *,
+    takes_missing: bool,
+    groups: Mapping[str, Mapping[str, int | None]],
+) -> list[Source]:
+    """The variables of a model, in the order of its raw columns; a group stands where its first column does.
+
+    `thresholds[j]` are those at which the tree tests its column j; `takes_missing` says whether it routes NaN.
+    """
+    by_raw: dict[int, list[Column]] = defaultdict(list)
+    for column in made:
+        by_raw[column.raw].append(column)
+    for column in final:
+        by_raw[column.raw].append(_Final(column.raw, column.steps, takes_missing))
+    tests: dict[int, list[tuple[Column, Floats]]] = defaultdict(list)
+    for index, found in thresholds.items():
+        tests[final[index].raw].append((final[index], np.array(sorted(found))))
+    in_group = {raw: name for name, states in groups.items() for raw in states.values() if raw is not None}
+    sources: list[Source] = []
+    seen: set[str] = set()
+    for raw, name in enumerate(names):
+        if raw in in_group:
+            if in_group[raw] not in seen:
+                seen.add(in_group[raw])
+                sources.append(_group(in_group[raw], groups[in_group[raw]], by_raw))
+        elif known := list(dict.fromkeys(c for column in by_raw[raw] for c in column.categories)):
+            sources.append(_categories(raw, name, known, by_raw[raw]))
+        else:
+            sources.append(_numbers(raw, name, by_raw[raw], tests[raw]))
+    return sources
+
+
+@dataclass(frozen=True, eq=False)
+class _Final(Column):
+    """A column that ends in the tree, which takes numbers, and missing values only if it routes them."""
+
+    takes_missing: bool = True
+
+    def run(self, value: Any) -> Any:
+        arrived = super().run(value)
+        missing = arrived is MISSING or arrived is NONE
+        if arrived is OTHER or (missing and not self.takes_missing):
+            raise Refused
+        return MISSING if missing else as_number(arrived)
+
+
+def _numbers(raw: int, name: str, columns: Sequence[Column], tests: Sequence[tuple[Column, Floats]]) -> Numbers:
+    missing = bool(columns) and _taken(MISSING, columns)
+    found: dict[tuple[Column, float], Crossing] = {}
+    if single := all(column.keeps_numbers for column, _ in tests):
+        # The tree itself rounds to 32 bits and compares with its threshold: nothing to search for.
+        for column, thresholds in tests:
+            found.update(((column, t), _at(t)) for t in thresholds.tolist())
+        cuts = [Cut(t) for _, thresholds in tests for t in thresholds.tolist()]
+    else:
+        for column, thresholds in tests:
+            crossed = crossings(column.numbers, column.pieces(), thresholds)
+            found.update(((column, t), c) for t, c in zip(thresholds.tolist(), crossed, strict=True))
+        cuts = [cut_after(border) for crossing in found.values() for border in crossing.borders]
+    variable = Variable.numeric(name, cuts, missing=missing, single=single and bool(tests))
+    return Numbers(raw, variable, found)
+
+
+def _at(threshold: float) -> Crossing:
+    if threshold == math.inf:
+        return Crossing(True, ())
+    return Crossing(False, ()) if threshold == -math.inf else Crossing(True, (threshold,))
+
+
+def _categories(raw: int, name: str, known: Sequence[Hashable], columns: Sequence[Column]) -> Categories:
+    states: dict[str, Any] = {}
+    for category in known:
+        text = category_text(category)
+        if text in states:
+            raise Unsupported(
+                f"column {name!r} has two categories that are written {text!r}",
+                cure="give its categories texts that differ",
+            )
+        if _taken(category, columns):
+            states[text] = category
+    other = no_value = None
+    if _taken(OTHER, columns):
+        other = _free_label(ANY_OTHER, states)
+        states[other] = OTHER
+    lost = NONE if any(column.knows_none for column in columns) else MISSING
+    if _taken(lost, columns):
+        no_value = NO_VALUE
+        if no_value in states and not _alike(states[no_value], lost, columns):
+            no_value = _free_label(f"{NO_VALUE} (no value)", states)
+        # A category 'missing' that an imputer writes for a missing value is one and the same state.
+        states.setdefault(no_value, lost)
+    if not states:
+        raise Unsupported(
+            f"no category of column {name!r} is taken by every step that uses it", cure="fit the steps on the same data"
+        )
+    variable = Variable.nominal(name, states, other=other, no_value=no_value)
+    return Categories(variable, tuple({raw: value} for value in states.values()))
+
+
+def _group(name: str, states: Mapping[str, int | None], by_raw: Mapping[int, Sequence[Column]]) -> Categories:
+    raws = [raw for raw in states.values() if raw is not None]
+    values = tuple({raw: float(raw == own) for raw in raws} for own in states.values())
+    for state in values:
+        for raw, value in state.items():
+            if not _taken(value, by_raw[raw]):
+                raise Unsupported(
+                    f"the one-hot group {name!r} has a column that does not take {value:g}",
+                    cure="group only columns of 0 and 1",
+                )
+    return Categories(Variable.nominal(name, states), values)
+
+
+def category_text(category: Any) -> str:
+    """A category as a state's name: 2.0 is '2', as a table may write it.
+
+    >>> category_text(2.0), category_text(True), category_text("red")
+    ('2', 'True', 'red')
+    """
+    return number_text(category) if isinstance(category, float) else str(category)
+
+
+def _free_label(wanted: str, taken: Iterable[str]) -> str:
+    labels = set(taken)
+    while wanted in labels:
+        wanted += "*"
+    return wanted
+
+
+def _taken(value: Any, columns: Sequence[Column]) -> bool:
+    try:
+        for column in columns:
+            column.run(value)
+    except Refused:
+        return False
+    return True
+
+
+def _alike(one: Any, two: Any, columns: Sequence[Column]) -> bool:
+    return all(column.run(one) == column.run(two) for column in columns)
+
+
+def _goes_left(value: float, threshold: float, missing_left: bool) -> bool:
+    if math.isnan(value):
+        return missing_left
+    with np.errstate(over="ignore"):
+        return bool(float(np.float32(value)) <= threshold)

@@ -1,0 +1,260 @@
+"""What a column goes through on its way to the tree: each step maps one value to one value.
+
+A step has two faces. `numbers` takes an array of finite numbers; it is monotone between the step's `breaks`. `value`
+takes one raw value, which may be a text, MISSING, NONE or OTHER, and raises Refused where the model itself would.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from quia.errors import Unsupported, listed
+from quia.load.sklearn.floats import WHOLE, Floats, Pieces, split_at
+
+
+class _Special:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+MISSING: Final = _Special("NaN")
+NONE: Final = _Special("None")  # encoders and imputers of texts tell it from NaN
+OTHER: Final = _Special("any other value")
+
+
+class Refused(Exception):
+    """A value that the model does not take: its own `predict` would raise."""
+
+
+@dataclass(frozen=True, eq=False)
+class Formula:
+    """A number computed from a number; a missing one stays missing if the step lets it pass."""
+
+    function: Callable[[Floats], Floats]
+    breaks: tuple[float, ...] = ()
+    takes_missing: bool = True
+
+    def numbers(self, x: Floats) -> Floats:
+        with np.errstate(over="ignore", under="ignore"):
+            return self.function(x)
+
+    def value(self, value: Any) -> Any:
+        if value is MISSING or value is NONE:
+            return _passed(self.takes_missing)
+        if value is OTHER:
+            raise Refused  # a number that is not known leads nowhere in particular
+        return float(self.numbers(np.array([as_number(value)]))[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Fill:
+    """Another value in place of a missing one; what counts as missing may be a value such as -1."""
+
+    missing_values: Any
+    fill: Any
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return _breaks_at(self.missing_values)
+
+    def numbers(self, x: Floats) -> Floats:
+        if not self.breaks:
+            return x
+        return np.where(x == self.missing_values, as_number(self.fill), x)
+
+    def value(self, value: Any) -> Any:
+        if not _counts_as_missing(value, self.missing_values):
+            return value
+        return MISSING if is_missing(self.fill) else self.fill
+
+
+@dataclass(frozen=True, eq=False)
+class Indicate:
+    """1 for a missing value, 0 for any other."""
+
+    missing_values: Any
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return _breaks_at(self.missing_values)
+
+    def numbers(self, x: Floats) -> Floats:
+        return (x == self.missing_values).astype(np.float64) if self.breaks else np.zeros_like(x)
+
+    def value(self, value: Any) -> Any:
+        return float(_counts_as_missing(value, self.missing_values))
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """The number that an encoder writes for each category, for any other value, and for a missing one.
+
+    None for `other`, `missing` (NaN) or `none` (None) says that the encoder refuses them; NaN is what it writes as a
+    missing value. `knows_none` says that None, not NaN, was a missing value in the data it was fitted on.
+    """
+
+    step: str
+    outputs: Mapping[Hashable, float]
+    knows_none: bool = False
+    other: float | None = None
+    missing: float | None = None
+    none: float | None = None
+    _sorted: tuple[Floats, Floats] | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        if all(isinstance(key, (int, float)) for key in self.outputs):
+            keys = np.array(list(self.outputs), np.float64)
+            order = np.argsort(keys)
+            written = np.array(list(self.outputs.values()), np.float64)
+            object.__setattr__(self, "_sorted", (keys[order], written[order]))
+
+    @property
+    def breaks(self) -> tuple[float, ...]:
+        return tuple(float(key) for key in self.outputs if isinstance(key, (int, float)))
+
+    def numbers(self, x: Floats) -> Floats:
+        assert self._sorted is not None
+        keys, written = self._sorted
+        place = np.minimum(np.searchsorted(keys, x), len(keys) - 1)
+        known = keys[place] == x
+        if self.other is None and not known.all():
+            raise Unsupported(
+                f"step {self.step} knows only the values {listed(self.outputs)}, but the steps before it also make"
+                f" {x[~known][0]:g}",
+                cure="give it handle_unknown='ignore', or fit it on data that has every value",
+            )
+        return np.where(known, written[place], self.other if self.other is not None else 0.0)
+
+    def value(self, value: Any) -> Any:
+        special = {MISSING: self.missing, NONE: self.none, OTHER: self.other}
+        written = special[value] if isinstance(value, _Special) else self.outputs.get(value, self.other)
+        if written is None:
+            raise Refused
+        return MISSING if math.isnan(written) else written
+
+
+@dataclass(frozen=True, eq=False)
+class NoMissing:
+    """Any value but a missing one, unchanged."""
+
+    breaks: tuple[float, ...] = ()
+
+    def numbers(self, x: Floats) -> Floats:
+        return x
+
+    def value(self, value: Any) -> Any:
+        if value is MISSING or value is NONE:
+            raise Refused
+        return value
+
+
+Step = Formula | Fill | Indicate | Lookup | NoMissing
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column somewhere on the way: the raw column it is made of, and the steps so far."""
+
+    raw: int
+    steps: tuple[Step, ...] = ()
+
+    def then(self, step: Step) -> Column:
+        return Column(self.raw, (*self.steps, step))
+
+    @property
+    def keeps_numbers(self) -> bool:
+        """Whether every number arrives as it is."""
+        return all(isinstance(s, (Fill, NoMissing)) and not s.breaks for s in self.steps)
+
+    @property
+    def categories(self) -> tuple[Hashable, ...]:
+        """The raw values that an encoder on the way knows; none if the column is one of numbers."""
+        named: list[Hashable] = []
+        for step in self.steps:
+            if isinstance(step, Lookup):
+                return (*step.outputs, *named)
+            if not isinstance(step, (Fill, NoMissing)):
+                break
+            if isinstance(step, Fill) and not is_missing(step.missing_values):
+                named.append(step.missing_values)
+        return ()
+
+    @property
+    def knows_none(self) -> bool:
+        """Whether a missing value of the raw column is None, not NaN."""
+        return any(
+            step.knows_none if isinstance(step, Lookup) else getattr(step, "missing_values", 0) is None
+            for step in self.steps
+        )
+
+    def numbers(self, x: Floats) -> Floats:
+        for step in self.steps:
+            x = step.numbers(x)
+        return x
+
+    def run(self, value: Any) -> Any:
+        """What has become of a raw value here; Refused if a step does not take it."""
+        for step in self.steps:
+            value = step.value(value)
+        return value
+
+    def value(self, value: Any) -> float:
+        """What the tree sees of a raw value; NaN if it is missing there."""
+        arrived = self.run(value)
+        if arrived is OTHER:
+            raise Refused
+        return math.nan if arrived is MISSING or arrived is NONE else as_number(arrived)
+
+    def pieces(self) -> Pieces:
+        """Intervals on each of which `numbers` is monotone."""
+        pieces = WHOLE
+        for done, step in enumerate(self.steps):
+            before = Column(self.raw, self.steps[:done])
+            if step.breaks:
+                pieces = split_at(pieces, step.breaks, None if before.keeps_numbers else before.numbers)
+        return pieces
+
+
+def as_number(value: Any) -> float:
+    """A raw value as the number that scikit-learn would read it as."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise Refused from None
+
+
+def _passed(takes_missing: bool) -> Any:
+    if not takes_missing:
+        raise Refused
+    return MISSING
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is NaN, None or pandas' NA."""
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _breaks_at(missing_values: Any) -> tuple[float, ...]:
+    if is_missing(missing_values) or isinstance(missing_values, str):
+        return ()
+    return (float(missing_values),)
+
+
+def _counts_as_missing(value: Any, missing_values: Any) -> bool:
+    if is_missing(missing_values) and missing_values is not None:
+        return value is MISSING or (value is NONE and not isinstance(missing_values, float))
+    if value is MISSING:
+        raise Refused  # scikit-learn does not take NaN where another value stands for it
+    if missing_values is None:
+        return value is NONE
+    return bool(not isinstance(value, _Special) and value == missing_values)

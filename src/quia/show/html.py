@@ -1,0 +1,116 @@
+"""Explanations as a page: one file that needs nothing else, or the fragment of it that a notebook shows."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from quia.show.html_facts import table
+from quia.show.html_formula import formula
+from quia.show.html_graph import way
+from quia.show.html_reasons import changes, claims, notes, reasons, shares, verdict
+from quia.show.markup import Markup, clean, element, join, script_data, short
+from quia.show.words import Facts
+
+if TYPE_CHECKING:
+    from quia.explanation import Explanation
+
+BRANCHES = 1_500
+"""How many nodes off the path the steps unfold to."""
+
+
+def article(
+    explanation: Explanation,
+    answer: Mapping[str, Any],
+    *,
+    limit: int | None = 10,
+    branches: int = BRANCHES,
+    model: str | None = None,
+) -> Markup:
+    """The explanation as one element; `answer` is its `to_dict`, so that page and JSON never differ."""
+    facts = Facts(explanation.variables)
+    constant = explanation.is_constant
+    costs = explanation.costs is not None
+    # An element's id must be its own among all that a notebook shows.
+    key = json.dumps([answer["instance"], answer["against"], model], sort_keys=True)
+    prefix = f"q{hashlib.sha256(key.encode()).hexdigest()[:8]}-"
+    count = answer["sufficient"]["count"]
+    importance = None if count is None else explanation.importance()
+    return element(
+        "article",
+        verdict({**answer, "frozen": explanation.frozen}, facts, constant=constant),
+        None if constant else reasons(answer, facts, "sufficient", costs=costs),
+        None if constant else reasons(answer, facts, "necessary", costs=costs),
+        changes(answer, facts, limit=limit, costs=costs),
+        None if constant else shares(importance, facts, count),
+        table(explanation, answer, facts, importance),
+        way(explanation, facts, branches=branches, prefix=prefix),
+        formula(explanation, facts),
+        claims(explanation),
+        notes(explanation, model),
+        class_="quia",
+    )
+
+
+def fragment(explanation: Explanation, *, limit: int | None = 10, timeout: float | None = 10) -> str:
+    """What a notebook shows: the article with its style and script."""
+    answer = explanation.to_dict(limit=limit, timeout=timeout)
+    style, script = asset("page.css"), asset("page.js")
+    return join(
+        [
+            element("style", Markup(style)),
+            article(explanation, answer, limit=limit, branches=200),
+            element("script", Markup(script)),
+        ]
+    )
+
+
+def page(
+    explanation: Explanation,
+    *,
+    limit: int | None = 10,
+    timeout: float | None = None,
+    model: str | None = None,
+    answer: Mapping[str, Any] | None = None,
+) -> str:
+    """The explanation as one self-contained HTML file that loads nothing and sends nothing."""
+    if answer is None:
+        answer = explanation.to_dict(limit=limit, timeout=timeout)
+    style, script = asset("page.css"), asset("page.js")
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
+    )
+    decided = answer["decision"] if answer["against"] is None else f"{answer['decision']}, not {answer['against']}"
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="referrer", content="no-referrer"),
+        element("meta", name="color-scheme", content="light dark"),
+        element("title", f"Why {short(decided)}: an explanation by quia"),
+        element("style", Markup(style)),
+    )
+    body = element(
+        "body",
+        element("main", article(explanation, answer, limit=limit, model=model)),
+        script_data(answer, id="quia-explanation"),
+        element("script", Markup(script)),
+        class_="quia-page",
+    )
+    return clean(f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n")
+
+
+@cache
+def asset(name: str) -> str:
+    """A file that comes with the page: its style or its script."""
+    return files("quia.show").joinpath("assets", name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

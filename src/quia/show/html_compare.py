@@ -1,0 +1,81 @@
+"""Two instances side by side: congruent or not, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from quia.show.markup import Markup, element, join, short
+from quia.show.words import Facts, plural, signs
+
+FEW_ROWS = 15
+MOST_ROWS = 1_000
+
+
+def comparison(found: Mapping[str, Any], variables: Iterable[Any]) -> Markup:
+    """The comparison as one element."""
+    facts = Facts(variables)
+    one, other = found["decisions"]
+    parts: list[Markup] = [element("h2", _headline(found))]
+    if found["common_reason"] is not None:
+        reason = found["common_reason"]
+        enough = join([facts.clauses(reason), " force the decision for both, whatever else they are."])
+        parts.append(element("p", enough if reason else "The model decides so whatever the features are."))
+    elif found["witness"] is not None:
+        witness = found["witness"]
+        parts.append(
+            element(
+                "p",
+                "What they share does not settle it: with all that in common, someone for whom ",
+                facts.clauses(witness["changes"]),
+                " is decided ",
+                element("strong", short(witness["decision"]), class_="class other"),
+                ".",
+            )
+        )
+    if found["differences"]:
+        rows = [
+            element(
+                "tr",
+                element("th", short(row["feature"]), scope="row"),
+                [element("td", _state(facts, row["feature"], row[side])) for side in ("one", "other")],
+            )
+            for row in found["differences"]
+        ]
+        head = [("Where they differ", None), ("The one kept", one), ("This one", other)]
+        table = element(
+            "table",
+            element("thead", element("tr", [_column(name, decided) for name, decided in head])),
+            element("tbody", rows[:MOST_ROWS]),
+        )
+        summary = element("summary", f"They differ in {plural(len(rows), 'feature')}")
+        parts.append(table if len(rows) <= FEW_ROWS else element("details", summary, table))
+    else:
+        parts.append(element("p", "They are the same to the model: no feature is in another state."))
+    return element("section", parts, class_="quia compared")
+
+
+def _headline(found: Mapping[str, Any]) -> Markup:
+    one, other = found["decisions"]
+    if found["congruent"]:
+        return join(["Congruent: both ", element("strong", short(one), class_="class"), ", for a common reason"])
+    if one == other:
+        return join(
+            ["Not congruent: both ", element("strong", short(one), class_="class"), ", but for no common reason"]
+        )
+    return join(
+        [
+            "Decided differently: ",
+            element("strong", short(one), class_="class"),
+            " and ",
+            element("strong", short(other), class_="class other"),
+        ]
+    )
+
+
+def _state(facts: Facts, feature: str, text: str) -> str:
+    return short(signs(text, numeric=facts.variables[facts.index[feature]].is_numeric), 80)
+
+
+def _column(name: str, decided: str | None) -> Markup:
+    return element("th", name, f": {short(decided, 40)}" if decided is not None else None, scope="col")

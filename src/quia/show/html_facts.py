@@ -1,0 +1,106 @@
+"""The instance as a table: each feature, its value, and the interval or state that the value is in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from quia.show.html_reasons import section
+from quia.show.markup import Markup, element, short
+from quia.show.words import Facts, plural, signs
+from quia.variables import Variable
+
+MOST_CELLS = 48
+MOST_ROWS = 60
+MOST_LISTED = 1_000
+
+
+def table(explanation: Any, answer: Mapping[str, Any], facts: Facts, importance: Mapping[str, Any] | None) -> Markup:
+    """All the features: those in some reason first, the others folded."""
+    # Without the shares it is only known that what the complete reason does not mention is in no reason.
+    mentioned = (
+        set(explanation.complete_reason.mentioned) if importance is None else {facts.index[name] for name in importance}
+    )
+    tested = set(explanation.classifier.tested)
+    frozen = set(explanation.frozen_variables)
+    groups: list[list[int]] = [[], [], []]
+    for index in range(len(facts.variables)):
+        groups[0 if index in mentioned else 1 if index in tested else 2].append(index)
+    parts: list[Markup] = []
+    for place, (title, members) in enumerate(
+        zip(
+            (
+                "Features that matter here" if importance is not None else "Features that may matter here",
+                "Tested by the model, but no part of any reason here",
+                "Never tested by the model",
+            ),
+            groups,
+            strict=True,
+        )
+    ):
+        if not members:
+            continue
+        listed = members[:MOST_LISTED]
+        rows = [_row(explanation, answer, facts, index, index in frozen, pictured=place == 0) for index in listed]
+        if len(members) > len(listed):
+            more = element("td", f"… {plural(len(members) - len(listed), 'feature')} more", colspan=4, class_="more")
+            rows.append(element("tr", more))
+        heading = f"{title} ({len(members):,})"
+        shown = _rows(heading, rows, folded=place > 0 or len(rows) > MOST_ROWS)
+        parts.append(shown)
+    return section(
+        "instance",
+        "The facts",
+        *parts,
+        about="The strip shows the intervals or states the model tells apart, and which one the value is in.",
+    )
+
+
+def _rows(title: str, rows: list[Markup], *, folded: bool) -> Markup:
+    head = element(
+        "thead",
+        element("tr", [element("th", name, scope="col") for name in ("Feature", "Value", "Counts as", "Among")]),
+    )
+    made = element(
+        "table", element("caption", title, class_="hidden" if folded else None), head, element("tbody", rows)
+    )
+    return element("details", element("summary", title), made) if folded else made
+
+
+def _row(
+    explanation: Any, answer: Mapping[str, Any], facts: Facts, index: int, frozen: bool, *, pictured: bool
+) -> Markup:
+    variable = facts.variables[index]
+    given = answer["instance"]
+    value = given.get(variable.name)
+    state = explanation.states[index]
+    said = "not given" if variable.name not in given else "missing" if value is None else short(str(value), 60)
+    counts = signs(variable.text(state), numeric=variable.is_numeric) if state >= 0 else "—"
+    return element(
+        "tr",
+        element("th", short(variable.name), element("span", " given", class_="tag") if frozen else None, scope="row"),
+        element("td", said),
+        element("td", short(counts, 80)),
+        element("td", _strip(variable, state) if pictured and state >= 0 else plural(variable.size, "state")),
+        data_f=index,
+    )
+
+
+def _strip(variable: Variable, state: int) -> Markup:
+    """The states in a row, the instance's one filled."""
+    size = variable.size
+    label = f"state {state + 1} of {size}"
+    cells = size if size <= MOST_CELLS else MOST_CELLS
+    wide = 96 / cells
+    at = state if size <= MOST_CELLS else min(state * cells // size, cells - 1)
+    ticks = "".join(f"M{place * wide:.1f} 0v10" for place in range(1, cells))
+    return element(
+        "svg",
+        element("rect", class_="track", width=96, height=10, rx=2),
+        element("rect", class_="here", x=f"{at * wide:.1f}", width=f"{max(wide, 2):.1f}", height=10, rx=2),
+        element("path", d=ticks, class_="ticks") if ticks else None,
+        viewBox="0 0 96 10",
+        class_="strip",
+        role="img",
+        aria_label=label,
+    )

@@ -1,0 +1,62 @@
+"""The complete reason on the page: nested boxes, 'all of' and 'any of', that fold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from quia.nnf import AND, LITERAL, NNF
+from quia.show.html_reasons import section
+from quia.show.markup import Markup, element, join
+from quia.show.words import Facts, plural
+
+MOST_NODES = 600
+MOST_DEEP = 30
+_OPEN_DEPTH = 3
+
+
+def formula(explanation: Any, facts: Facts) -> Markup | None:
+    """The complete reason as a drawing; None if it is trivial."""
+    reason: NNF = explanation.complete_reason
+    if reason.is_true or reason.is_false:
+        return None
+    held = "the decision" if explanation.against is None else f"“not {explanation.against}”"
+    about = (
+        f"All that the reasons come from, in one formula of {plural(len(reason), 'part')}:"
+        f" {held} is forced by these facts as long as the formula holds."
+    )
+    drawn = element("div", join(_drawn(reason, facts)), class_="formula")
+    if len(reason) > 60:
+        drawn = element("details", element("summary", "Show the formula"), drawn)
+    return section("complete", "The complete reason", drawn, about=about)
+
+
+def _drawn(reason: NNF, facts: Facts) -> Iterator[Markup]:
+    """The formula from its root down, without recursion; a part that is shared is drawn once."""
+    left = MOST_NODES
+    seen: set[int] = set()
+    work: list[Any] = [(len(reason) - 1, 0)]
+    while work:
+        item = work.pop()
+        if isinstance(item, str):
+            yield Markup(item)
+            continue
+        node, depth = item
+        kind, variable, state, children = reason.nodes[node]
+        left -= 1
+        if kind == LITERAL:
+            yield element("li", facts.chip(facts.variables[variable].name, facts.variables[variable].text(state)))
+            continue
+        name = "All of" if kind == AND else "Any of"
+        if left <= 0 or depth >= MOST_DEEP or node in seen:
+            also = "as above" if node in seen else "not drawn"
+            yield element("li", f"{name} {plural(len(children), 'part')}, {also}", class_="more")
+            continue
+        seen.add(node)
+        opened = " open" if depth < _OPEN_DEPTH else ""
+        sign = "all" if kind == AND else "any"
+        tag = "div" if depth == 0 else "li"
+        yield Markup(f'<{tag} class="{sign}"><details{opened}><summary>{name}</summary><ul>')
+        work.append(f"</ul></details></{tag}>")
+        # Facts before the parts that hold more of them, so that a box is read from the simple to the nested.
+        work += sorted(((child, depth + 1) for child in children), key=lambda pair: reason.nodes[pair[0]][0] == LITERAL)

@@ -1,0 +1,218 @@
+"""The parts of the page that say why, and what would change it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from quia.errors import listed
+from quia.show.markup import Markup, element, join, short
+from quia.show.words import Facts, number, percent, plural
+
+MOST_BARS = 12
+MOST_TOLD = 4
+"""How many facts the first sentence tells."""
+
+
+def section(name: str, title: str, *children: Markup | None, about: str | Markup | None = None) -> Markup:
+    """A part of the page with its heading and a line on how to read it."""
+    return element(
+        "section",
+        element("h2", title),
+        element("p", about, class_="about") if about else None,
+        children,
+        class_=f"part {name}",
+    )
+
+
+def verdict(answer: Mapping[str, Any], facts: Facts, *, constant: bool) -> Markup:
+    """The decision in a sentence, with one reason for it and one way out of it."""
+    decision, against = answer["decision"], answer["against"]
+    decided = [
+        "The model decided ",
+        element("strong", short(decision), class_="class"),
+        *([", not ", element("strong", short(against), class_="class other")] if against is not None else []),
+        ".",
+    ]
+    lead: list[Markup | str] = []
+    if constant:
+        held = decision if against is None else f"not {against}"
+        given = ", with what is taken as given" if answer.get("frozen") else ""
+        lead = [f"Nothing could change this: it is {short(held)} whatever the features are{given}."]
+    elif answer["sufficient"]["reasons"]:
+        reason = answer["sufficient"]["reasons"][0]
+        told = dict(list(reason.items())[:MOST_TOLD])
+        more = len(reason) - len(told)
+        lead = ["That ", facts.clauses(told) if not more else join([facts.clauses(told), f" (and {more} facts more)"])]
+        lead += [" is enough for it, whatever the rest. "]
+    if not constant and answer["counterfactuals"]:
+        change = answer["counterfactuals"][0]
+        lead += ["It would be ", element("strong", short(change["decision"]), class_="class other"), " if "]
+        lead += [facts.clauses(change["changes"], verb="were"), "."]
+    return element(
+        "header", element("h1", decided), element("p", lead, class_="lead") if lead else None, class_="verdict"
+    )
+
+
+def reasons(answer: Mapping[str, Any], facts: Facts, kind: str, *, costs: bool) -> Markup:
+    """The reasons of a kind as cards."""
+    found = answer[kind]
+    about = {
+        "sufficient": "The facts on any one card force the decision by themselves, whatever everything else is.",
+        "necessary": "The decision can only change if every fact on at least one of these cards changes;"
+        " and for each card there is such a change.",
+    }[kind]
+    title = {"sufficient": "Why: sufficient reasons", "necessary": "What would have to change: necessary reasons"}[kind]
+    cards = [_card(reason, facts, place) for place, reason in enumerate(found["reasons"], 1)]
+    return section(
+        kind,
+        title,
+        element("p", _how_many(found, kind, costs), class_="count", data_count=found["count"]),
+        element("ol", cards, class_="cards") if cards else None,
+        about=about,
+    )
+
+
+def _how_many(found: Mapping[str, Any], kind: str, costs: bool) -> str:
+    given, order = len(found["reasons"]), "cheapest first" if costs else "shortest first"
+    if found["count"] is None:
+        if not given:
+            return "They could not all be found in the time given."
+        return f"{plural(given, 'reason')} found in the time given, {order}; there are more."
+    total = plural(found["count"], f"{kind} reason")
+    if given < found["count"]:
+        return f"{total} in all; the first {number(given)}, {order}."
+    return f"{total} in all{f', {order}' if given > 1 else ''}."
+
+
+def _card(reason: Mapping[str, str], facts: Facts, place: int) -> Markup:
+    if not reason:
+        return element("li", element("p", "Nothing is needed: it is so whatever the features are.", class_="card"))
+    label = join(["Light up", element("span", f" reason {place}", class_="hidden")])
+    return element(
+        "li",
+        element(
+            "div",
+            element("ul", [element("li", chip) for chip in facts.chips(reason)], class_="chips"),
+            element("button", label, type="button", class_="light", aria_pressed="false"),
+            class_="card",
+            data_fs=facts.numbers(reason),
+        ),
+    )
+
+
+def changes(answer: Mapping[str, Any], facts: Facts, *, limit: int | None, costs: bool) -> Markup | None:
+    """The smallest changes that flip the decision."""
+    found = answer["counterfactuals"]
+    if not found:
+        return None
+    values = answer["instance"]
+    rows = []
+    for change in found:
+        chips = [
+            element("li", facts.chip(name, text, extra=_was(values.get(name))))
+            for name, text in change["changes"].items()
+        ]
+        rows.append(
+            element(
+                "li",
+                element(
+                    "div",
+                    element("ul", chips, class_="chips"),
+                    element("p", element("span", "makes it ", class_="arrow"), _class(change["decision"])),
+                    class_="card change",
+                    data_fs=facts.numbers(change["changes"]),
+                ),
+            )
+        )
+    cut = limit is not None and len(found) >= limit
+    size = len(found[0]["changes"])
+    what = "cheapest" if costs else "smallest"
+    many = f"The first {len(found)} of the {what} changes" if cut else f"The {what} changes, {len(found)} in all"
+    if len(found) == 1 and not cut:
+        many = f"The only {what} change"
+    return section(
+        "changes",
+        "What would flip it",
+        element("ol", rows, class_="cards"),
+        about=f"{many}{', each' if len(found) > 1 else ''} of {plural(size, 'fact')}, with all else as it is."
+        " In an interval, any number will do.",
+    )
+
+
+def _was(value: Any) -> str:
+    return "now missing" if value is None else f"now {short(str(value), 40)}"
+
+
+def _class(name: str) -> Markup:
+    return element("strong", short(name), class_="class other")
+
+
+def shares(importance: Mapping[str, Fraction] | None, facts: Facts, count: int | None) -> Markup | None:
+    """Each feature's share of the sufficient reasons as bars."""
+    if importance is None or not importance or not count:
+        return None
+    bars = [_bar(name, share, facts, count) for name, share in importance.items()]
+    rest = bars[MOST_BARS:]
+    return section(
+        "shares",
+        "How often each feature is part of the why",
+        element("ul", bars[:MOST_BARS], class_="bars"),
+        element(
+            "details", element("summary", f"{plural(len(rest), 'feature')} more"), element("ul", rest, class_="bars")
+        )
+        if rest
+        else None,
+        about="The share of all sufficient reasons that speak of the feature. 100 % means: no reason does without it.",
+    )
+
+
+def _bar(name: str, share: Fraction, facts: Facts, count: int) -> Markup:
+    wide = float(share)
+    said = (
+        f"{percent(wide)}" if count >= 10**15 else f"{number(int(share * count))} of {number(count)} · {percent(wide)}"
+    )
+    return element(
+        "li",
+        element("span", short(name), class_="name"),
+        element(
+            "svg",
+            element("rect", class_="track", width=100, height=8),
+            element("rect", class_="share", width=f"{max(100 * wide, 0.5):.4g}", height=8),
+            viewBox="0 0 100 8",
+            preserveAspectRatio="none",
+            aria_hidden="true",
+        ),
+        element("span", said, class_="said"),
+        data_f=facts.index[name],
+    )
+
+
+def claims(explanation: Any) -> Markup:
+    """What the explanation does and does not claim."""
+    items = [
+        "It is exact about this model and these facts: the reasons follow from the model by logic, for every value that"
+        " the other features could have. Nothing is sampled or estimated.",
+        "It is about the model, not about cause. In life, changing one feature may change others,"
+        " and some changes that the model allows may be impossible.",
+        "It does not say whether the decision is right, fair or lawful, nor whether the data are true.",
+        "It does not speak for people: whoever decides with the model may decide otherwise.",
+    ]
+    if explanation.frozen:
+        items.append(f"Taken as given, and so in no reason: {listed(short(name, 60) for name in explanation.frozen)}.")
+    return section(
+        "claims", "What this page says, and what it does not", element("ul", [element("li", i) for i in items])
+    )
+
+
+def notes(explanation: Any, model: str | None) -> Markup:
+    """Where the explanation comes from."""
+    from quia import __version__
+
+    classifier = explanation.classifier
+    said = [f"Model: {short(model)}. "] if model else []
+    if hasattr(classifier, "is_tree"):
+        said.append(f"A decision {'tree' if classifier.is_tree else 'graph'} of {plural(len(classifier), 'node')}. ")
+    said += [f"{short(note, 400)}. " for note in getattr(classifier, "notes", ())]
+    return element("footer", element("p", join(said), f"Made by quia {__version__}."), class_="notes")

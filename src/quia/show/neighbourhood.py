@@ -1,0 +1,129 @@
+"""Which part of a decision graph to draw: all of a small one, of a large one the path and what branches off it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from quia import conditions
+from quia.graph import DecisionGraph
+from quia.ranges import Ranges, covers, union
+
+MOST_WHOLE = 40
+MOST_STEPS = 60
+MOST_BRANCHES = 3
+MOST_COUNTED = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A drawn node: a test, a leaf, or a stub that stands for what is below `nodes`."""
+
+    kind: str
+    nodes: tuple[int, ...]
+    lit: bool
+    step: int | None = None
+    """The number of the path's node that it is, or, for a stub, branches off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """A drawn edge: the test's states that lead along it."""
+
+    start: int
+    end: int
+    states: Ranges
+    lit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What is drawn: boxes, and arrows between them by their places in the list."""
+
+    boxes: tuple[Box, ...]
+    arrows: tuple[Arrow, ...]
+    whole: bool
+
+
+def picture(graph: DecisionGraph, states: Sequence[int], path: Sequence[int]) -> Picture:
+    """The boxes and arrows to draw for an instance."""
+    return _whole(graph, states, path) if len(graph) <= MOST_WHOLE else _along(graph, states, path)
+
+
+def _whole(graph: DecisionGraph, states: Sequence[int], path: Sequence[int]) -> Picture:
+    place = {node: step for step, node in enumerate(path)}
+    boxes, arrows = [], []
+    for node, (test, _, edges) in enumerate(graph.nodes):
+        boxes.append(Box("test" if test >= 0 else "leaf", (node,), node in place, place.get(node)))
+        for child in dict.fromkeys(child for _, child in edges):
+            ranges = union(pair for some, there in edges if there == child for pair in some)
+            lit = node in place and covers(ranges, states[test])
+            arrows.append(Arrow(node, child, ranges, lit))
+    return Picture(tuple(boxes), tuple(arrows), whole=True)
+
+
+def _along(graph: DecisionGraph, states: Sequence[int], path: Sequence[int]) -> Picture:
+    # A very long path is drawn from its end, where it is decided.
+    first = max(0, len(path) - MOST_STEPS)
+    boxes: list[Box] = []
+    arrows: list[Arrow] = []
+    previous = -1
+    for step in range(len(path) - 1, first - 1, -1):
+        node = path[step]
+        test, _, edges = graph.nodes[node]
+        here = len(boxes)
+        boxes.append(Box("test" if test >= 0 else "leaf", (node,), True, step))
+        if test >= 0:
+            taken = union(pair for some, _ in edges if covers(some, states[test]) for pair in some)
+            arrows.append(Arrow(here, previous, taken, True))
+            for kind, children in _grouped(graph, node, states[test]):
+                ranges = union(pair for some, child in edges if child in children for pair in some)
+                boxes.append(Box(kind, children, False, step))
+                arrows.append(Arrow(here, len(boxes) - 1, ranges, False))
+        previous = here
+    return Picture(tuple(boxes), tuple(arrows), whole=False)
+
+
+def _grouped(graph: DecisionGraph, node: int, state: int) -> list[tuple[str, tuple[int, ...]]]:
+    """The branches not taken, leaves of one class together, many others as one."""
+    leaves: dict[int, list[int]] = {}
+    inner: dict[int, None] = {}
+    for ranges, child in graph.nodes[node][2]:
+        if covers(ranges, state):
+            continue
+        if graph.nodes[child][0] < 0:
+            leaves.setdefault(graph.nodes[child][1], []).append(child)
+        else:
+            inner[child] = None
+    groups = [("leaf", tuple(dict.fromkeys(nodes))) for nodes in leaves.values()]
+    if len(inner) > MOST_BRANCHES:
+        return [*groups, ("stub", tuple(inner))]
+    return [*groups, *(("stub", (child,)) for child in inner)]
+
+
+def below(graph: DecisionGraph, nodes: Iterable[int]) -> tuple[int, bool, tuple[str, ...]]:
+    """How many nodes hang below some nodes, they counted, whether that is all, and the classes found there."""
+    seen = set(nodes)
+    work = list(seen)
+    labels: set[int] = set()
+    while work and len(seen) <= MOST_COUNTED:
+        test, label, edges = graph.nodes[work.pop()]
+        if test < 0:
+            labels.add(label)
+        for _, child in edges:
+            if child not in seen:
+                seen.add(child)
+                work.append(child)
+    return len(seen), not work, tuple(graph.classes[label] for label in sorted(labels))
+
+
+def condition_text(graph: DecisionGraph, node: int, ranges: Ranges) -> str:
+    """The states that lead along an edge, in words."""
+    test, _, edges = graph.nodes[node]
+    domain = union(pair for some, _ in edges for pair in some)
+    text = conditions.write(graph.variables[test], ranges, domain)
+    if isinstance(text, str):
+        return text.replace("<=", "≤").replace(">=", "≥")
+    if graph.variables[test].is_numeric:
+        text = [part.replace("<=", "≤").replace(">=", "≥") for part in text]
+    return " or ".join(text)

@@ -1,0 +1,107 @@
+"""Tables of rows from CSV files: texts as they stand there, and which columns are numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from dataclasses import dataclass
+from typing import Literal
+
+from quia.errors import FormatError, did_you_mean, listed, shown
+from quia.load.files import decode, read_bytes
+
+NO_VALUE = ("", "?")
+"""How tables write a value that is not there."""
+
+_SEPARATORS = ",;\t|"
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Column names, and rows of texts of the same length."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def column(self, index: int) -> list[str]:
+        """The texts of one column."""
+        return [row[index] for row in self.rows]
+
+    def index(self, name: str) -> int:
+        """Where a column is."""
+        if name not in self.names:
+            raise FormatError(
+                f"there is no column {shown(name)}{did_you_mean(name, self.names)}; columns are {listed(self.names)}"
+            )
+        return self.names.index(name)
+
+    def kinds(self) -> tuple[Literal["numeric", "nominal"], ...]:
+        """For each column whether all its values are numbers; a column without any value is nominal.
+
+        >>> Table(("a", "b"), (("1", "x"), ("?", "2"))).kinds()
+        ('numeric', 'nominal')
+        """
+        return tuple("numeric" if _numbers(self.column(index)) else "nominal" for index in range(len(self.names)))
+
+    def records(self) -> list[dict[str, str]]:
+        """Each row as a mapping from column to text."""
+        return [dict(zip(self.names, row, strict=True)) for row in self.rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """The rows to learn from, and which column to learn."""
+
+    table: Table
+    goal: int
+    rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def inputs(self) -> list[int]:
+        """The columns to learn from."""
+        return [index for index in range(len(self.table.names)) if index != self.goal]
+
+
+def read_csv(file: str | os.PathLike[str]) -> Table:
+    """The table in a CSV file, whose first row names the columns; the separator is what the first row has most of."""
+    name = os.fspath(file)
+    text = decode(read_bytes(name), name)
+    head = text.partition("\n")[0]
+    separator = max(_SEPARATORS, key=head.count)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
+    rows: list[tuple[str, ...]] = []
+    try:
+        for row in lines:
+            if not row:
+                continue
+            if rows and len(row) != len(rows[0]):
+                raise FormatError(
+                    f"has {len(row)} values where there are {len(rows[0])} columns", file=name, line=lines.line_num
+                )
+            rows.append(tuple(value.strip() for value in row))
+    except csv.Error as fault:
+        raise FormatError(f"is not CSV: {fault}", file=name, line=lines.line_num) from None
+    if len(rows) < 2:
+        raise FormatError("has no rows below the names of its columns", file=name)
+    twice = [column for at, column in enumerate(rows[0]) if column in rows[0][:at] or not column]
+    if twice:
+        raise FormatError(f"has two columns called {twice[0]!r}, or one without a name", file=name, line=1)
+    return Table(rows[0], tuple(rows[1:]))
+
+
+def is_missing(text: str) -> bool:
+    """Whether a text says that there is no value."""
+    return text in NO_VALUE
+
+
+def _numbers(texts: list[str]) -> bool:
+    present = [text for text in texts if not is_missing(text)]
+    return bool(present) and all(_is_number(text) for text in present)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return "_" not in text and abs(float(text)) < float("inf")  # neither 1_000 nor nan nor inf
+    except ValueError:
+        return False

@@ -1,0 +1,217 @@
+"""The application: a page, its assets, and a few questions that are answered in JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from quia.web import question
+from quia.web.models import Model, Models
+from quia.web.openapi import document
+from quia.web.pool import Fault, Pool
+from quia.web.rows import Rows
+
+LARGEST_QUESTION = 2**20
+MOST_ROWS = 100
+UPLOAD_SECONDS = 30.0
+CLIENT_LEFT = 499
+"""A status that nobody sees."""
+
+_ASSETS = {
+    "app.css": ("quia.web", "text/css"),
+    "app.js": ("quia.web", "text/javascript"),
+    "fields.js": ("quia.web", "text/javascript"),
+    "page.css": ("quia.show", "text/css"),
+    "page.js": ("quia.show", "text/javascript"),
+}
+
+
+def application(models: Models, rows: Rows | None, pool: Pool, *, largest: int) -> Starlette:
+    """The application over these models and rows, whose questions the pool answers."""
+
+    async def index(_: Request) -> Response:
+        return Response(_asset("quia.web", "index.html"), media_type="text/html")
+
+    async def asset(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in _ASSETS:
+            raise HTTPException(404)
+        package, kind = _ASSETS[name]
+        return Response(_asset(package, name), media_type=kind)
+
+    async def listed(_: Request) -> Response:
+        found = [{"id": model.id, "name": model.name} for model in await asyncio.to_thread(models.listed)]
+        table = None if rows is None else {"name": rows.name, "rows": len(rows.rows)}
+        return _json({"models": found, "data": table, "largest": largest})
+
+    async def dropped(request: Request) -> Response:
+        name = request.query_params.get("name", "the dropped file")
+        if not 0 < len(name) <= 200:
+            raise Fault(422, "the name is empty or too long; give at most 200 letters")
+        data = await _body(request, largest)
+        if not data:
+            raise Fault(422, "the file is empty; drop a model file")
+        model = models.keep(data, name)
+        try:
+            reply = await _while_here(request, pool.ask(_request("describe", model)))
+        except BaseException:
+            models.forget(model.id)
+            raise
+        return Response(reply, 201, media_type="application/json")
+
+    async def listed_or_dropped(request: Request) -> Response:
+        return await (dropped if request.method == "POST" else listed)(request)
+
+    async def described(request: Request) -> Response:
+        model = await _model(request)
+        return Response(
+            await _while_here(request, pool.ask(_request("describe", model))), media_type="application/json"
+        )
+
+    def asked(do: str, check: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            model = await _model(request)
+            if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+                raise Fault(415, "the request must be application/json")
+            asked = check(question.parse(await _body(request, LARGEST_QUESTION)))
+            reply = await _while_here(request, pool.ask(_request(do, model, asked)))
+            if do != "report":
+                return Response(reply, media_type="application/json")
+            headers = {"content-disposition": 'attachment; filename="quia-report.html"'}
+            return Response(reply, media_type="text/html", headers=headers)
+
+        return answer
+
+    async def picked(request: Request) -> Response:
+        start, count = _number(request, "start", 1), _number(request, "count", 20)
+        if rows is None:
+            raise Fault(404, "no table was given; start quia serve with --data FILE.csv")
+        if not start >= 1 or not 0 <= count <= MOST_ROWS:
+            raise Fault(422, f"rows are counted from 1, and at most {MOST_ROWS} are given at once")
+        last = min(start + count - 1, len(rows.rows))
+        return _json({"total": len(rows.rows), "rows": [rows.row(n) for n in range(start, last + 1)]})
+
+    async def _model(request: Request) -> Model:
+        found = await asyncio.to_thread(models.find, request.path_params["model"])
+        if found is None:
+            raise Fault(404, "there is no such model; it may have been let go, so choose or drop it again")
+        return found
+
+    async def described_by(_: Request) -> Response:
+        return _json(document(largest))
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with pool:
+            yield
+
+    return Starlette(
+        routes=[
+            Route("/", index),
+            Route("/assets/{name}", asset),
+            Route("/openapi.json", described_by),
+            Route("/api/rows", picked),
+            Route("/api/models", listed_or_dropped, methods=["GET", "POST"]),
+            Route("/api/models/{model}", described, methods=["GET"]),
+            Route("/api/models/{model}/explain", asked("explain", question.explanation), methods=["POST"]),
+            Route("/api/models/{model}/report", asked("report", question.explanation), methods=["POST"]),
+            Route("/api/models/{model}/compare", asked("compare", question.comparison), methods=["POST"]),
+        ],
+        exception_handlers={Fault: _faulty, HTTPException: _faulty},
+        lifespan=lifespan,
+    )
+
+
+def _request(do: str, model: Model, asked: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {
+        "do": do,
+        "model": model.id,
+        "name": model.name,
+        "path": model.path,
+        "format": model.format,
+        "question": asked,
+    }
+
+
+async def _body(request: Request, largest: int) -> bytes:
+    """The request's body, refused as soon as it is known to be too large."""
+    too_large = Fault(413, f"the request holds more than {largest:,} bytes; send less")
+    length = request.headers.get("content-length")
+    # A client that is still sending may not listen; what is not much too large is read to its end, and thrown away.
+    patience = largest if length is None else 4 * largest
+    if length is not None and (not length.isdecimal() or int(length) > patience):
+        raise too_large
+    parts, size = [], 0
+    try:
+        async with asyncio.timeout(UPLOAD_SECONDS):
+            async for part in request.stream():
+                size += len(part)
+                if size > patience:
+                    raise too_large
+                if size <= largest:
+                    parts.append(part)
+    except TimeoutError:
+        raise Fault(408, f"the request took longer than {UPLOAD_SECONDS:g} seconds to arrive") from None
+    except ClientDisconnect:
+        raise Fault(CLIENT_LEFT, "the client left") from None
+    if size > largest:
+        raise too_large
+    return b"".join(parts)
+
+
+async def _while_here(request: Request, work: Awaitable[bytes]) -> bytes:
+    """The work's answer; if the client leaves, the work is stopped."""
+
+    async def left() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    working, leaving = asyncio.ensure_future(work), asyncio.ensure_future(left())
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise Fault(CLIENT_LEFT, "the client left")
+        return await working
+    finally:
+        working.cancel()
+        leaving.cancel()
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    text = request.query_params.get(name, str(default))
+    if not text.isascii() or not text.isdecimal() or len(text) > 9:
+        raise Fault(422, f"{name} is not a whole number from 0 on")
+    return int(text)
+
+
+def _json(data: Any, status: int = 200) -> Response:
+    return Response(json.dumps(data, allow_nan=False), status, media_type="application/json")
+
+
+async def _faulty(_: Request, fault: Exception) -> Response:
+    if isinstance(fault, HTTPException):
+        sentence = {404: "there is no such page", 405: "this cannot be done here"}.get(fault.status_code, fault.detail)
+        response = _json({"error": sentence}, fault.status_code)
+        response.headers.update(fault.headers or {})
+        return response
+    assert isinstance(fault, Fault)
+    response = _json({"error": fault.message}, fault.status)
+    if fault.status in (408, 413):
+        response.headers["connection"] = "close"  # what is left of the body is not worth reading
+    return response
+
+
+@cache
+def _asset(package: str, name: str) -> str:
+    return files(package).joinpath("assets", name).read_text("utf-8")

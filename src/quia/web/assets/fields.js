@@ -1,0 +1,127 @@
+// One field of the form for each of the model's variables: a slider with the cuts marked, or a choice.
+
+const STEPS = 20; // places of the slider in each interval
+
+export const make = (tag, attributes = {}, ...children) => {
+  const made = tag === "svg" || tag === "path" || tag === "rect"
+    ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name in made && typeof value !== "string") made[name] = value;
+    else made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
+};
+
+// Each interval between two cuts has the same room on the slider, however wide it is: cuts that lie close
+// together could not be told apart otherwise.
+const ends = (cuts, state) => {
+  const finite = cuts.map((cut) => cut ?? 0);
+  const span = finite.length > 1 ? (finite.at(-1) - finite[0]) / (finite.length - 1) : Math.abs(finite[0] ?? 0) / 2;
+  const room = span > 0 ? span : 1;
+  const low = state > 0 ? finite[state - 1] : finite.length ? finite[0] - room : -1;
+  const high = state < finite.length ? finite[state] : finite.length ? finite.at(-1) + room : 1;
+  return [low, high];
+};
+
+// The number with the fewest digits near a share of the way between two others, and truly between them.
+const between = (low, high, share) => {
+  const exact = low + (high - low) * share;
+  for (let digits = 1; digits < 17; digits += 1) {
+    const tried = Number(exact.toPrecision(digits));
+    if (tried > low && tried < high && Math.abs(tried - exact) <= (high - low) / 4) return tried;
+  }
+  return exact;
+};
+
+const valueAt = (cuts, place) => {
+  const state = Math.min(Math.floor(place / STEPS), cuts.length);
+  const [low, high] = ends(cuts, state);
+  return between(low, high, (place - state * STEPS + 0.5) / (STEPS + 1));
+};
+
+const placeOf = (cuts, value, state) => {
+  const [low, high] = ends(cuts, state);
+  const share = high > low ? (value - low) / (high - low) : 0.5;
+  return state * STEPS + Math.max(0, Math.min(STEPS - 1, Math.round(share * (STEPS + 1) - 0.5)));
+};
+
+const readable = (text) => text.replace(/^<=/, "≤").replace(/^>=/, "≥").replace("(-inf, inf)", "any number");
+
+const cutStrip = (count) => {
+  const marks = Array.from({ length: count }, (_, n) => `M${((n + 1) * 100) / (count + 1)} 0v10`).join("");
+  const here = make("rect", { class: "here", y: "3", height: "4", width: String(100 / (count + 1)) });
+  const strip = make("svg", { class: "cuts", viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" },
+    make("rect", { class: "track", y: "3", height: "4", width: "100" }), here, make("path", { class: "ticks", d: marks }));
+  return { strip, show: (state) => here.setAttribute("x", String((state * 100) / (count + 1))) };
+};
+
+// `changed(name, value, settled)` is called while a slider moves, and once more, settled, when it rests.
+export const numericField = (variable, number, changed) => {
+  const { name, cuts } = variable;
+  const box = make("input", { type: "number", step: "any", class: "number", id: `value-${number}` });
+  const slider = make("input", { type: "range", min: "0", max: String((cuts.length + 1) * STEPS - 1), step: "1", "aria-label": `${name}, slider` });
+  const { strip, show } = cutStrip(cuts.length);
+  const counts = make("span", { class: "counts" });
+  const missing = make("input", { type: "checkbox" });
+
+  slider.addEventListener("input", () => { box.value = String(valueAt(cuts, slider.valueAsNumber)); changed(name, box.valueAsNumber, false); });
+  slider.addEventListener("change", () => changed(name, box.valueAsNumber, true));
+  box.addEventListener("input", () => { if (!Number.isNaN(box.valueAsNumber)) changed(name, box.valueAsNumber, false); });
+  box.addEventListener("change", () => { if (!Number.isNaN(box.valueAsNumber)) changed(name, box.valueAsNumber, true); });
+  missing.addEventListener("change", () => changed(name, missing.checked ? null : valueAt(cuts, slider.valueAsNumber), true));
+
+  const set = (value) => {
+    const gone = value === null || value === undefined || value === "" || value === "?";
+    missing.checked = gone;
+    box.disabled = slider.disabled = gone;
+    if (!gone && document.activeElement !== box) box.value = String(value);
+    if (gone) box.value = "";
+  };
+  // The server says which state a value is in: it alone compares as the model does.
+  const place = (text, value) => {
+    const state = variable.states.indexOf(text);
+    counts.textContent = text === undefined ? "" : `counts as ${readable(text)}`;
+    if (state < 0 || state > cuts.length) return;
+    show(state);
+    slider.setAttribute("aria-valuetext", `${value}, ${readable(text)}`);
+    if (document.activeElement !== slider) slider.value = String(placeOf(cuts, Number(value), state));
+  };
+  const parts = [slider, ...(cuts.length ? [strip] : []), counts];
+  if (variable.missing) parts.push(make("label", { class: "counts" }, " ", missing, " missing"));
+  return { top: box, labelled: `value-${number}`, parts, set, place };
+};
+
+export const nominalField = (variable, number, changed) => {
+  const select = make("select", { id: `value-${number}` }, ...variable.states.map((state) => make("option", { value: state }, state)));
+  select.addEventListener("change", () => changed(variable.name, select.value, true));
+  return { top: null, labelled: `value-${number}`, parts: [select], set: (value) => {
+    // A value may be spelled otherwise, 1 for "1"; the server says which state it is.
+    if (variable.states.includes(String(value))) select.value = String(value);
+  }, place: (text) => { if (text !== undefined) select.value = text; } };
+};
+
+export const options = (variable, number, toggled) => {
+  const { name } = variable;
+  const frozen = make("input", { type: "checkbox", "data-do": "freeze" });
+  const gone = make("input", { type: "checkbox", "data-do": "without" });
+  const cost = make("input", { type: "number", min: "0", step: "any", placeholder: "1", "data-do": "cost" });
+  frozen.addEventListener("change", () => toggled("frozen", name, frozen.checked));
+  gone.addEventListener("change", () => toggled("without", name, gone.checked));
+  cost.addEventListener("change", () => toggled("cost", name, cost.valueAsNumber));
+  const tags = make("span", { class: "tags" });
+  const shown = make("details", {}, make("summary", { "aria-label": `Options for ${name}` }, "Options"),
+    make("div", { class: "options" },
+      make("label", {}, frozen, " cannot change"),
+      make("label", {}, gone, " take this fact away"),
+      make("label", {}, "cost of a change ", cost)));
+  const set = (question) => {
+    frozen.checked = question.frozen.includes(name);
+    gone.checked = question.without.includes(name);
+    if (document.activeElement !== cost) cost.value = question.costs[name] ?? "";
+    tags.textContent = [frozen.checked && "given", gone.checked && "taken away", question.costs[name] && `cost ${question.costs[name]}`]
+      .filter(Boolean).join(", ");
+    return gone.checked;
+  };
+  return { shown, tags, set };
+};

@@ -1,0 +1,65 @@
+"""Starting the server."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Iterable
+
+import uvicorn
+
+from quia.errors import Unsupported
+from quia.web.application import application
+from quia.web.guard import Guard, own_hosts
+from quia.web.models import Models
+from quia.web.pool import Pool
+from quia.web.rows import Rows
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket that listens; port 0 is any free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(256)
+    except OSError as fault:
+        listening.close()
+        raise Unsupported(f"cannot serve on {host} port {port}: {fault.strerror}", cure="try another --port") from None
+    return listening
+
+
+def serve(
+    models: Models,
+    rows: Rows | None,
+    *,
+    listening: socket.socket,
+    names: Iterable[str],
+    ready: Callable[[str], None],
+    workers: int,
+    seconds: float,
+    memory: int,
+    largest: int,
+) -> None:
+    """Serve until interrupted; `ready` is told the address."""
+    host, port = listening.getsockname()[:2]
+    pool = Pool(size=workers, seconds=seconds, memory=memory, largest=8 * largest)
+    app = Guard(application(models, rows, pool, largest=largest), hosts=own_hosts(host, port, names))
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        ws="none",
+        timeout_graceful_shutdown=2,
+        h11_max_incomplete_event_size=64 * 1024,
+    )
+    ready(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def default_workers() -> int:
+    """As many as there are cores, and two more, so that a slow question leaves room for quick ones."""
+    return min(os.cpu_count() or 2, 8) + 2

@@ -1,0 +1,117 @@
+"""A process that reads models and answers questions about them, apart from the server and within limits.
+
+Frames on stdin and stdout are a length of four bytes and so much JSON; an answer's first byte is `+`, or `-` where
+the rest is a fault. Nothing that a model file holds can make this process unpickle, start a program, connect, or write.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections import OrderedDict
+from typing import Any, BinaryIO
+
+from quia.errors import QuiaError
+
+KEPT = 4
+"""How many models a worker remembers."""
+
+_FORBIDDEN = frozenset(
+    {"pickle.find_class", "subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork"}
+    | {"socket.connect", "socket.bind", "ctypes.dlopen", "os.remove", "os.rename", "shutil.rmtree"}
+)
+
+
+def main() -> None:
+    """Answer until stdin ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, whose end closes stdin
+    memory, largest = int(sys.argv[1]), int(sys.argv[2])
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints must not be taken for an answer
+    _limit(memory)
+    from quia.load import files
+    from quia.web import answers as _  # noqa: F401  what a question needs is imported before anything is forbidden
+
+    files.LARGEST_FILE = largest
+    sys.addaudithook(_refuse)
+    models: OrderedDict[str, Any] = OrderedDict()
+    while (frame := read_frame(requests)) is not None:
+        reply = _reply(json.loads(frame), models)
+        answers.write(len(reply).to_bytes(4, "big") + reply)
+        answers.flush()
+
+
+def read_frame(stream: BinaryIO) -> bytes | None:
+    """The next frame; None at the end."""
+    head = stream.read(4)
+    return stream.read(int.from_bytes(head, "big")) if len(head) == 4 else None
+
+
+def _reply(request: dict[str, Any], models: OrderedDict[str, Any]) -> bytes:
+    try:
+        answer = _answered(request, models)
+    except QuiaError as fault:
+        text = str(fault).replace(request["path"], request["name"])
+        return b"-" + json.dumps({"error": text}).encode()
+    except (MemoryError, RecursionError):
+        models.clear()
+        return b"-" + json.dumps({"error": "the model is too large to be answered about here"}).encode()
+    except Forbidden as fault:
+        return b"-" + json.dumps({"error": f"the file asks for {fault}, which no model may"}).encode()
+    if isinstance(answer, str):
+        return b"+" + answer.encode()
+    return b"+" + json.dumps(answer, allow_nan=False).encode()
+
+
+def _answered(request: dict[str, Any], models: OrderedDict[str, Any]) -> Any:
+    from quia.web import answers
+
+    classifier = _model(request, models)
+    question, name = request.get("question") or {}, request["name"]
+    match request["do"]:
+        case "describe":
+            return answers.describe(classifier, name=name, identity=request["model"])
+        case "explain":
+            return answers.answer(classifier, question, name=name)
+        case "report":
+            return answers.report(classifier, question, name=name)
+        case "compare":
+            return answers.compare(classifier, question)
+    raise AssertionError(f"a worker cannot do {request['do']}")
+
+
+def _model(request: dict[str, Any], models: OrderedDict[str, Any]) -> Any:
+    from quia.load import load
+
+    key = request["model"]
+    if key not in models:
+        models[key] = load(request["path"], format=request.get("format"))
+        while len(models) > KEPT:
+            models.popitem(last=False)
+    models.move_to_end(key)
+    return models[key]
+
+
+class Forbidden(Exception):
+    """Something that reading a model must never do."""
+
+
+def _refuse(event: str, _arguments: tuple[Any, ...]) -> None:
+    if event in _FORBIDDEN:
+        raise Forbidden(event)
+
+
+def _limit(memory: int) -> None:
+    try:
+        import resource
+    except ImportError:  # no such limits on Windows; the time limit still holds
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""Learning from a CSV file: columns are told apart, the tree decides as scikit-learn's, J48 comes from Weka."""
+
+import gzip
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+import quia
+from quia.errors import FormatError, Unsupported
+from quia.learn import learn
+from quia.learn_j48 import arff_text, find_weka
+from quia.load.json import dumps
+from quia.tables import Table, Task, read_csv
+
+
+def table(rows: int = 300) -> Table:
+    """Loans whose answer is known: refused if young and poor, or from Bari."""
+    chance = random.Random(0)
+    made = []
+    for _ in range(rows):
+        age, income = chance.randint(18, 80), round(chance.lognormvariate(10, 1), 2)
+        town = chance.choice(["Ghent", "Bari", "it's"])
+        answer = "no" if (age < 40 and income < 20000) or town == "Bari" else "yes"
+        shown = "?" if chance.random() < 0.05 and town != "Bari" else town
+        made.append((str(age), str(income), shown, answer))
+    return Table(("age", "yearly income", "town", "loan"), tuple(made))
+
+
+def test_csv_files(tmp_path: Path) -> None:
+    for separator in ",;\t|":
+        file = tmp_path / "rows.csv.gz"
+        text = f'a{separator}"b{separator} c"\n1{separator}"x ""y"""\n\n?{separator}2\n'
+        file.write_bytes(gzip.compress(text.encode("utf-8-sig")))
+        read = read_csv(file)
+        assert read.names == ("a", f"b{separator} c")
+        assert read.rows == (("1", 'x "y"'), ("?", "2"))
+        assert read.kinds() == ("numeric", "nominal")
+        assert read.records()[1]["a"] == "?"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "no rows"),
+        ("a,b\n", "no rows"),
+        ("a,b\n1\n", "line 2: has 1 values where there are 2"),
+        ("a,a\n1,2\n", "two columns called 'a'"),
+        ("a,\n1,2\n", "without a name"),
+        ('a,b\n1,"2\n', "is not CSV"),
+    ],
+)
+def test_files_that_are_no_table(tmp_path: Path, text: str, words: str) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text(text)
+    with pytest.raises(FormatError, match=words):
+        read_csv(file)
+
+
+def test_learning_by_sklearn() -> None:
+    data = table()
+    learned = learn(data)
+    report = learned.report
+    assert (report.numeric, report.nominal) == (("age", "yearly income"), ("town",))
+    assert (report.learned_from, report.tested_on, report.dropped) == (255, 45, 0)
+    assert report.accuracy is not None
+    assert report.accuracy > 0.85
+    assert "kept apart are decided" in str(report)
+    graph = learned.classifier
+    town = graph.variables[2]
+    assert town.labels == ("Bari", "Ghent", "it's", "any other", "missing")
+    assert graph.classify({"age": 70, "yearly income": "50000", "town": "Ghent"}) == "yes"
+    assert quia.DecisionGraph.from_dict(graph.to_dict()) == graph
+    assert learn(data).classifier == graph, "the same data and seed give the same tree"
+    assert len(learn(data, max_depth=1).classifier) == 3
+    assert dumps(graph).startswith('{"quia": 1')
+
+
+def test_what_is_asked_for() -> None:
+    data = table(60)
+    by_town = learn(data, target="town", kept_apart=0)
+    assert by_town.report.accuracy is None
+    assert by_town.report.dropped == sum(row[2] == "?" for row in data.rows)
+    assert [v.name for v in by_town.classifier.variables] == ["age", "yearly income", "loan"]
+    with pytest.raises(FormatError, match="did you mean 'town'"):
+        learn(data, target="twon")
+    with pytest.raises(FormatError, match="fewer than two classes"):
+        learn(Table(("a", "b"), (("1", "x"), ("2", "x"))))
+    for wrong in ({"learner": "c5"}, {"kept_apart": 1.0}, {"learner": "j48", "max_depth": 3}):
+        with pytest.raises(Unsupported):
+            learn(data, **wrong)
+    with pytest.raises(Unsupported, match=r"no weka\.jar"):
+        learn(data, learner="j48", weka_jar="/no/such/file")
+
+
+def test_arff() -> None:
+    data = Table(("a b", "it's", "c"), (("1", "x,y", "n"), ("?", "?", "y")))
+    text = arff_text(Task(data, 2, data.rows))
+    assert text.splitlines()[2:] == [
+        "@attribute 'a b' numeric",
+        "@attribute 'it\\'s' {'x,y'}",
+        "@attribute 'c' {'n','y'}",
+        "",
+        "@data",
+        "1,'x,y','n'",
+        "?,?,'y'",
+    ]
+
+
+def test_learning_by_j48() -> None:
+    try:
+        find_weka()
+    except Unsupported:
+        pytest.skip("needs `pip install --no-deps python-weka-wrapper3`")
+    if shutil.which("java") is None:
+        pytest.skip("needs Java")
+    learned = learn(table(), learner="j48", min_rows=2)
+    assert learned.report.learner == "J48"
+    assert learned.report.accuracy is not None
+    assert learned.report.accuracy > 0.85
+    graph = learned.classifier
+    assert graph.classify({"age": 70, "yearly income": 50000, "town": "Ghent"}) == "yes"
+    assert graph.classify({"age": 70, "yearly income": 50000, "town": "Bari"}) == "no"

@@ -1,0 +1,102 @@
+"""What quia writes is what its JSON Schema files say, and they do not say just anything."""
+
+import copy
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import quia
+import strategies
+from quia.cli import main
+
+jsonschema = pytest.importorskip("jsonschema")
+ROOT = Path(__file__).parents[1]
+SCHEMAS = ROOT / "docs" / "schemas"
+MODELS = sorted((ROOT / "examples").glob("*.json"))
+
+
+def validator(name: str) -> Any:
+    schema = json.loads((SCHEMAS / f"{name}-1.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema)
+
+
+def example_instance(graph: quia.DecisionGraph, seed: int) -> dict[str, Any]:
+    """Some value for every feature."""
+    draw = random.Random(seed)
+    return {v.name: draw.uniform(-1, 8) if v.is_numeric else draw.choice(v.labels) for v in graph.variables}
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: object) -> Any:
+    main([str(argument) for argument in arguments])
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("file", MODELS, ids=lambda file: file.stem)
+def test_examples(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph = quia.load(file)
+    validator("graph").validate(json.loads(file.read_text()))
+    validator("graph").validate(graph.to_dict())
+    validator("check").validate(printed(capsys, "check", file, "--json"))
+    for seed in range(20):
+        instance = example_instance(graph, seed)
+        why = quia.explain(graph, instance)
+        validator("explanation").validate(json.loads(why.to_json()))
+        validator("nnf").validate(json.loads(json.dumps(why.complete_reason.to_dict())))
+        for label in graph.classes:
+            if label != why.decision:
+                validator("explanation").validate(quia.explain(graph, instance, against=label).to_dict(limit=1))
+
+
+def test_random_graphs() -> None:
+    draw = random.Random(11)
+    for _ in range(200):
+        data = strategies.random_graph(draw)
+        graph = quia.DecisionGraph.from_dict(data)
+        why = quia.explain(graph, strategies.random_instance(draw, data))
+        validator("graph").validate(data)
+        validator("graph").validate(graph.to_dict())
+        validator("explanation").validate(json.loads(why.to_json()))
+        validator("nnf").validate(why.complete_reason.to_dict())
+
+
+def test_what_the_command_line_prints(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    luna = ROOT / "examples" / "luna.json"
+    values = [text for name in "EFGRW" for text in ("--set", f"{name}=yes")]
+    for more in ([], ["--shortest"], ["--protected", "R"], ["--protected", "G"], ["--frozen", "E"], ["--timeout", "0"]):
+        validator("explanation").validate(printed(capsys, "explain", luna, *values, *more, "--json"))
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"quia": 1}')
+    answer = printed(capsys, "check", broken, "--json")
+    validator("check").validate(answer)
+    assert answer["sound"] is False
+
+
+def test_the_schemas_refuse_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+    graph = quia.load(ROOT / "examples" / "admissions.json")
+    instance = {"SAT": 1400, "GPA": "medium", "Essay": "fail", "Interview": "fail"}
+    why = quia.explain(graph, instance)
+    right = {
+        "explanation": why.to_dict(),
+        "nnf": why.complete_reason.to_dict(),
+        "graph": graph.to_dict(),
+        "check": printed(capsys, "check", ROOT / "examples" / "admissions.json", "--json"),
+    }
+    for name, data in right.items():
+        assert validator(name).is_valid(data)
+        for key in data:
+            wrong = copy.deepcopy(data)
+            del wrong[key]
+            assert not validator(name).is_valid(wrong) or key in ("nodes", "leaves", "edges", "depth"), (name, key)
+            wrong = {**copy.deepcopy(data), key: 17.5}
+            assert not validator(name).is_valid(wrong), (name, key)
+        assert not validator(name).is_valid({**data, "more": 1}), name
+
+
+def test_every_schema_is_listed_in_the_docs() -> None:
+    page = (ROOT / "docs" / "howto" / "output.md").read_text()
+    for file in SCHEMAS.glob("*.json"):
+        assert f"](../schemas/{file.name})" in page

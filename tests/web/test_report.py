@@ -1,0 +1,231 @@
+"""The page of one decision: says what the JSON says, escapes everything, stays small, and works in a browser."""
+
+import html
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+import quia
+from quia.cli import main
+from quia.show import html_graph, layout
+from quia.show.html import fragment, page
+from quia.show.markup import element
+from web.made_models import HOSTILE, hostile, random_instance, random_tree
+
+ROBIN = {"SAT": 1400, "GPA": "medium", "Essay": "fail", "Interview": "fail"}
+SETS = [part for name, value in ROBIN.items() for part in ("--set", f"{name}={value}")]
+
+
+def text_of(markup: str) -> str:
+    return html.unescape(re.sub(r"<[^>]*>", "", markup))
+
+
+def section(source: str, name: str) -> str:
+    found = re.search(rf'<section class="part {name}">.*?</section>', source, re.DOTALL)
+    assert found, f"there is no part {name}"
+    return found[0]
+
+
+def shown_reasons(source: str, name: str) -> list[dict[str, str]]:
+    """The reasons on a part's cards, read back from the markup."""
+    cards = re.findall(r'<div class="card[^>]*>(.*?)</div>', section(source, name), re.DOTALL)
+    chip = r'<span class="fact" data-f="\d+"><b>(.*?)</b> <span class="state">(.*?)</span>'
+    return [
+        {text_of(f): text_of(s).replace("≤", "<=").replace("≥", ">=") for f, s in re.findall(chip, c)} for c in cards
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "question"),
+    [
+        ([], {}),
+        (["--against", "Accept"], {"against": "Accept"}),
+        (["--frozen", "Interview"], {"frozen": ["Interview"]}),
+        (["--cost", "Interview=5", "--cost", "SAT=2"], {"costs": {"Interview": 5, "SAT": 2}}),
+        (["--limit", "1"], {}),
+    ],
+)
+def test_page_says_what_the_json_says(
+    options: list[str], question: dict[str, Any], examples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = str(examples / "admissions.json")
+    assert main(["explain", model, *SETS, *options, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    file = tmp_path / "page.html"
+    assert main(["report", model, *SETS, *options, "-o", str(file)]) == 0
+    source = file.read_text()
+
+    for kind in ("sufficient", "necessary"):
+        assert shown_reasons(source, kind) == answer[kind]["reasons"]
+        assert f'data-count="{answer[kind]["count"]}"' in section(source, kind)
+    assert shown_reasons(source, "changes") == [change["changes"] for change in answer["counterfactuals"]]
+    verdict = text_of(re.search(r"<h1>.*?</h1>", source)[0])  # type: ignore[index]
+    assert answer["decision"] in verdict
+    embedded = re.search(r'<script type="application/json" id="quia-explanation">(.*?)</script>', source)
+    assert embedded
+    assert json.loads(embedded[1]) == answer
+
+    shares = quia.explain(quia.load(model), ROBIN, **question).importance()
+    bars = re.findall(r'class="name">(.*?)</span>.*?class="said">(\d+) of (\d+)', section(source, "shares"))
+    assert {name: Fraction(int(part), int(whole)) for name, part, whole in bars} == shares
+    facts = section(source, "instance")
+    for name, state in answer["states"].items():
+        row = re.search(rf'<th scope="row">{name}.*?</tr>', facts, re.DOTALL)
+        assert row
+        assert state in text_of(row[0]).replace("≤", "<=").replace("≥", ">=")
+
+
+def test_a_decision_that_nothing_can_change(examples: Path) -> None:
+    source = page(quia.explain(quia.load(str(examples / "admissions.json")), ROBIN, frozen=list(ROBIN)))
+    assert "Nothing could change this" in source
+    assert "with what is taken as given" in source
+    assert 'class="part sufficient"' not in source
+
+
+def test_elements_escape_what_they_are_given() -> None:
+    made = element("p", "<b>", ["&", element("i", "x")], None, title='"><script>', data_f=1)
+    assert made == '<p title="&quot;&gt;&lt;script&gt;" data-f="1">&lt;b&gt;&amp;<i>x</i></p>'
+
+
+def test_hostile_names_are_text(watched: Callable[..., Page], tmp_path: Path) -> None:
+    graph = quia.DecisionGraph.from_dict(hostile())
+    name = "</title><script>window.owned=true</script>"
+    values = {graph.variables[0].name: graph.variables[0].labels[0], graph.variables[1].name: 0}  # type: ignore[index]
+    file = tmp_path / "page.html"
+    file.write_text(page(quia.explain(graph, values), model=name))
+    shown = watched()
+    shown.goto(file.as_uri())
+    assert shown.evaluate("window.owned") is None
+    assert shown.locator(".sufficient .fact b").first.inner_text() == HOSTILE
+    assert shown.locator("article script, article img").count() == 0
+
+
+def test_sizes_are_bounded() -> None:
+    adult = random_tree(leaves=650, numeric=7, nominal=7, classes=2, seed=1)
+    mnist = random_tree(leaves=2300, numeric=478, nominal=0, classes=10, seed=2)
+    assert len(adult) > 850
+    assert len(mnist) > 4500
+    for seed in range(3):
+        small = page(quia.explain(adult, random_instance(adult, seed)), timeout=1)
+        assert len(small.encode()) < 500_000
+        large = page(quia.explain(mnist, random_instance(mnist, seed)), timeout=0.5)
+        assert len(large.encode()) < 3_000_000
+
+
+def test_a_very_long_path_is_drawn_from_its_end() -> None:
+    n = 3_000
+    variables = [quia.Variable.nominal(f"v{i}", ["no", "yes"]) for i in range(n)]
+    tests, labels, edges = [-1, -1], [0, 1], [(), ()]
+    for i in range(n):
+        tests.append(i)
+        labels.append(-1)
+        edges.append(((((0, 0),), 0), (((1, 1),), i + 1)))
+    graph = quia.DecisionGraph.build(variables, ["deny", "admit"], tests, labels, edges)
+    source = page(quia.explain(graph, ["yes"] * n, frozen=[f"v{i}" for i in range(n - 1)]), timeout=1)
+    assert "tests before" in source
+    assert source.count('class="step"') <= 60
+
+
+def test_small_graphs_are_drawn_whole(examples: Path) -> None:
+    graph = quia.load(str(examples / "admissions.json"))
+    source = section(page(quia.explain(graph, ROBIN)), "way")
+    assert len(re.findall(r'<g class="box', source)) == len(graph)
+    path = len(list(graph.path(quia.explain(graph, ROBIN).states)))
+    assert len(re.findall(r'<g class="box[^"]* lit', source)) == path
+    assert len(re.findall(r'<path [^>]*class="edge lit"', source)) == path - 1
+
+
+def test_the_drawing_is_left_out_without_its_library(examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout, "available", lambda: False)
+    source = section(page(quia.explain(quia.load(str(examples / "admissions.json")), ROBIN)), "way")
+    assert "<svg" not in source
+    assert source.count('class="step"') == 3
+
+
+def test_a_classifier_that_is_no_graph_gets_no_drawing(examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    explanation = quia.explain(quia.load(str(examples / "admissions.json")), ROBIN)
+    monkeypatch.setattr(html_graph, "DecisionGraph", type("Another", (), {}))
+    source = page(explanation)
+    assert 'class="part way"' not in source
+    assert shown_reasons(source, "sufficient") == [r.to_dict() for r in explanation.sufficient_reasons()]
+
+
+def test_a_layout_has_every_node_once_and_edges_go_down() -> None:
+    edges = [(5, 4), (5, 3), (4, 0), (4, 2), (4, 3), (3, 2), (3, 1), (2, 0), (2, 1), (5, 1)]
+    found = layout.layered(edges)
+    assert set(found.places) == set(range(6))
+    assert len(set(found.places.values())) == 6
+    assert set(found.routes) == set(edges)
+    for (start, end), points in found.routes.items():
+        assert (points[0], points[-1]) == (found.places[start], found.places[end])
+        assert all(b[1] > a[1] for a, b in pairwise(points))
+
+
+def test_notebooks_show_the_same(examples: Path) -> None:
+    explanation = quia.explain(quia.load(str(examples / "admissions.json")), ROBIN)
+    shown = explanation._repr_html_()
+    assert shown == fragment(explanation)
+    assert shown_reasons(shown, "sufficient") == shown_reasons(page(explanation), "sufficient")
+
+
+def test_making_a_page_needs_no_extra(examples: Path) -> None:
+    program = (
+        "import sys; sys.modules.update(dict.fromkeys(('starlette', 'uvicorn', 'jinja2', 'fast_sugiyama')));"
+        "import quia; from quia.cli import main;"
+        f"sys.exit(main(['report', {str(examples / 'admissions.json')!r}, *{SETS!r}, '-o', '-']))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "<!DOCTYPE html>" in done.stdout
+
+
+def test_page_in_a_browser(watched: Callable[..., Page], examples: Path, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    assert main(["report", str(examples / "admissions.json"), *SETS, "-o", str(file)]) == 0
+    for width, dark in ((1280, False), (400, True)):
+        shown = watched(width=width, dark=dark)
+        shown.goto(file.as_uri())
+        policy = shown.locator("meta[http-equiv]").get_attribute("content")
+        assert re.fullmatch(
+            r"default-src 'none'; style-src 'sha256-\S+'; script-src 'sha256-\S+'; base-uri 'none'; form-action 'none'",
+            policy or "",
+        )
+        assert shown.evaluate("document.documentElement.scrollWidth") <= width
+        serious = [v for v in Axe().run(shown).response["violations"] if v["impact"] in ("serious", "critical")]
+        assert serious == []
+
+        first = shown.locator(".sufficient .card").first
+        features = set(first.get_attribute("data-fs").split())  # type: ignore[union-attr]
+        first.locator("button").press("Enter")
+        lit = shown.locator(".lit-now").evaluate_all("all => all.map(one => one.dataset.f)")
+        assert set(lit) == features
+        for part in (".necessary", ".shares", ".instance", ".way .drawing", ".way .steps", ".complete", ".verdict"):
+            assert shown.locator(f"{part} .lit-now").count() > 0, part
+        serious = [v for v in Axe().run(shown).response["violations"] if v["impact"] in ("serious", "critical")]
+        assert serious == []
+        shown.keyboard.press("Escape")
+        assert shown.locator(".lit-now").count() == 0
+
+
+def test_folded_branches_open_from_the_drawing(watched: Callable[..., Page], tmp_path: Path) -> None:
+    graph = random_tree(leaves=300, numeric=6, nominal=3, classes=2, seed=3)
+    file = tmp_path / "page.html"
+    file.write_text(page(quia.explain(graph, random_instance(graph, 1)), timeout=1))
+    shown = watched()
+    shown.goto(file.as_uri())
+    stub = shown.locator(".drawing a").first
+    step = stub.get_attribute("href")
+    assert not shown.locator(f"{step} > details").evaluate("one => one.open")
+    stub.click()
+    assert shown.locator(f"{step} > details").evaluate("one => one.open")
+    assert shown.locator(f"{step} > details li").first.is_visible()

@@ -1,0 +1,267 @@
+"""The local web page in a real browser."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+import quia
+from quia.cli import main
+from quia.load import json as quia_json
+from web.conftest import Serve
+from web.made_models import HOSTILE, hostile, random_tree
+
+ROBIN = {"SAT": 1400, "GPA": "medium", "Essay": "fail", "Interview": "fail"}
+
+
+@pytest.fixture(scope="session")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("data") / "people.csv"
+    file.write_text(
+        "Name,SAT,GPA,Essay,Interview\n"
+        "Robin,1400,medium,fail,fail\nScott,1500,low,fail,pass\nApril,1500,low,pass,pass\nNobody,1500,midium,pass,pass\n"
+    )
+    return file
+
+
+@pytest.fixture(scope="session")
+def people(serve: Serve, examples: Path, table: Path) -> str:
+    return serve(examples / "admissions.json", "--data", table)
+
+
+def opened(page: Page, address: str) -> Page:
+    page.goto(address + "/")
+    page.wait_for_selector("#explanation article")
+    return page
+
+
+def settled(page: Page, decision: str) -> None:
+    expect(page.locator("#decision")).to_have_text(f"Decision: {decision}")
+
+
+def field(page: Page, name: str) -> Any:
+    return page.get_by_role("group", name=name, exact=True)
+
+
+def saved(page: Page, button: str) -> str:
+    with page.expect_download() as download:
+        page.click(button)
+    return Path(download.value.path()).read_text()
+
+
+def cli(examples: Path, capsys: pytest.CaptureFixture[str], *options: str, **values: Any) -> dict[str, Any]:
+    sets = [part for name, value in (ROBIN | values).items() for part in ("--set", f"{name}={value}")]
+    assert main(["explain", str(examples / "admissions.json"), *sets, *options, "--json"]) == 0
+    return dict(json.loads(capsys.readouterr().out))
+
+
+def same(found: dict[str, Any], expected: dict[str, Any]) -> bool:
+    """Equal but for the types of values: the command line gives texts."""
+    plain = [{**answer, "instance": {k: str(v) for k, v in answer["instance"].items()}} for answer in (found, expected)]
+    for answer in plain:
+        answer["instance"].pop("Name", None)
+    return plain[0] == plain[1]
+
+
+def test_load_edit_and_the_same_numbers_as_the_command_line(
+    watched: Callable[..., Page], people: str, examples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = opened(watched(origin=people), people)
+    settled(page, "Reject")
+    assert same(json.loads(saved(page, "#json")), cli(examples, capsys))
+
+    field(page, "Interview").get_by_role("combobox").select_option("pass")
+    settled(page, "Accept")
+    answer = cli(examples, capsys, Interview="pass")
+    assert same(json.loads(saved(page, "#json")), answer)
+    assert page.locator(".sufficient .card").count() == len(answer["sufficient"]["reasons"])
+    report = saved(page, "#report")
+    graph = quia.load(str(examples / "admissions.json"))
+    for reason in quia.explain(graph, ROBIN | {"Interview": "pass"}).sufficient_reasons():
+        assert all(f"<b>{feature}</b>" in report for feature in reason.features)
+
+
+def test_sliders_and_numbers_move_together(watched: Callable[..., Page], people: str) -> None:
+    page = opened(watched(origin=people), people)
+    slider, box = field(page, "SAT").get_by_role("slider"), field(page, "SAT").get_by_role("spinbutton").first
+    expect(field(page, "SAT")).to_contain_text("counts as < 1450")
+    slider.focus()
+    slider.press("End")
+    expect(field(page, "SAT")).to_contain_text("counts as ≥ 1450")
+    assert float(box.input_value()) >= 1450
+    box.fill("1449.999")
+    expect(field(page, "SAT")).to_contain_text("counts as < 1450")
+    box.fill("1450")
+    expect(field(page, "SAT")).to_contain_text("counts as ≥ 1450")
+
+
+def test_why_not(watched: Callable[..., Page], people: str, examples: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = opened(watched(origin=people), people)
+    page.locator("#against").select_option("Accept")
+    settled(page, "Reject, not Accept")
+    assert same(json.loads(saved(page, "#json")), cli(examples, capsys, "--against", "Accept"))
+    # An edit that leads to that class ends the question, which has no answer any more.
+    field(page, "Interview").get_by_role("combobox").select_option("pass")
+    settled(page, "Accept")
+
+
+def test_freeze_costs_and_facts_taken_away(
+    watched: Callable[..., Page], people: str, examples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = opened(watched(origin=people), people)
+    for name in ("Interview", "Essay", "GPA"):
+        field(page, name).get_by_text("Options").click()
+    field(page, "Interview").get_by_label("cannot change").check()
+    expect(field(page, "Interview").locator(".tags")).to_have_text("given")
+    assert same(json.loads(saved(page, "#json")), cli(examples, capsys, "--frozen", "Interview"))
+    field(page, "Interview").get_by_label("cannot change").uncheck()
+
+    cost = field(page, "Interview").get_by_label("cost of a change")
+    cost.fill("9")
+    cost.press("Tab")
+    expect(page.locator(".changes .about")).to_contain_text("cheapest")
+    assert same(json.loads(saved(page, "#json")), cli(examples, capsys, "--cost", "Interview=9"))
+
+    field(page, "GPA").get_by_label("take this fact away").check()
+    expect(page.locator("#without")).to_contain_text("Without GPA the decision still stands")
+    field(page, "Essay").get_by_label("take this fact away").check()
+    expect(page.locator("#without")).to_contain_text("no longer stands")
+    expect(page.locator("#without")).to_contain_text("it would be Accept")
+    explanation = quia.explain(quia.load(str(examples / "admissions.json")), ROBIN)
+    assert explanation.holds_without(["GPA"])
+    assert not explanation.holds_without(["GPA", "Essay"])
+
+
+def test_compare_two_people(watched: Callable[..., Page], people: str, examples: Path) -> None:
+    page = opened(watched(origin=people), people)
+    graph = quia.load(str(examples / "admissions.json"))
+    page.click("#row-after")
+    settled(page, "Accept")
+    page.click("#keep")
+    expect(page.locator("#comparison")).to_contain_text("the same to the model")
+    page.click("#row-after")
+    expect(page.locator("#comparison h2")).to_contain_text("ongruent")
+    scott = {"SAT": 1500, "GPA": "low", "Essay": "fail", "Interview": "pass"}
+    april = scott | {"Essay": "pass"}
+    congruent = quia.explain(graph, scott).is_congruent(april)
+    expect(page.locator("#comparison h2")).to_contain_text("Congruent" if congruent else "Not congruent")
+    expect(page.locator("#comparison tbody tr")).to_have_count(1)
+    page.click("#row-before")
+    page.click("#row-before")
+    expect(page.locator("#comparison h2")).to_have_text("Decided differently: Accept and Reject")
+    page.click("#stop")
+    expect(page.locator("#compared")).to_be_hidden()
+
+
+def test_a_bad_row_says_so_and_the_page_goes_on(watched: Callable[..., Page], people: str) -> None:
+    page = watched(origin=people)
+    opened(page, people)
+    page.locator("#row").fill("4")
+    page.locator("#row").press("Enter")
+    expect(page.locator("#alert")).to_contain_text("did you mean 'medium'?")
+    watched.faults[:] = [f for f in watched.faults if "422" not in f]  # type: ignore[attr-defined]
+    page.locator("#row").fill("3")
+    page.locator("#row").press("Enter")
+    settled(page, "Accept")
+    expect(page.locator("#alert")).to_be_hidden()
+
+
+def test_back_forward_history_and_reload(watched: Callable[..., Page], people: str) -> None:
+    page = opened(watched(origin=people), people)
+    settled(page, "Reject")
+    expect(page).to_have_url(f"{people}/#1")
+    field(page, "Interview").get_by_role("combobox").select_option("pass")
+    settled(page, "Accept")
+    expect(page).to_have_url(f"{people}/#2")
+    field(page, "GPA").get_by_role("combobox").select_option("low")
+    settled(page, "Reject")
+    expect(page).to_have_url(f"{people}/#3")
+    page.go_back()
+    settled(page, "Accept")
+    expect(field(page, "GPA").get_by_role("combobox")).to_have_value("medium")
+    page.go_back()
+    settled(page, "Reject")
+    expect(field(page, "Interview").get_by_role("combobox")).to_have_value("fail")
+    page.go_forward()
+    settled(page, "Accept")
+    page.locator("#history summary").click()
+    expect(page.locator("#past li")).to_have_count(3)
+    page.locator("#past button").first.click()
+    settled(page, "Reject")
+    expect(field(page, "GPA").get_by_role("combobox")).to_have_value("low")
+    page.reload()
+    settled(page, "Reject")
+    expect(field(page, "GPA").get_by_role("combobox")).to_have_value("low")
+
+
+def test_dropped_files_broken_hostile_and_sound(
+    watched: Callable[..., Page], serve: Serve, tmp_path: Path, examples: Path
+) -> None:
+    address = serve()
+    page = watched(origin=address)
+    page.goto(address + "/")
+    expect(page.locator("#welcome")).to_be_visible()
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"quia": 1, "variables": {}')
+    page.set_input_files("#file", broken)
+    expect(page.locator("#alert")).to_contain_text("broken.json, line 1: is not JSON")
+    watched.faults[:] = [f for f in watched.faults if "422" not in f]  # type: ignore[attr-defined]
+    expect(page.locator("#welcome")).to_be_visible()
+
+    bad = tmp_path / "<img src=x onerror=alert(1)>.json"
+    bad.write_text(json.dumps(hostile()))
+    page.set_input_files("#file", bad)
+    page.wait_for_selector("#explanation article")
+    expect(page.locator(".field .name").first).to_have_text(HOSTILE)
+    assert page.evaluate("window.owned") is None
+    assert page.locator("img, #explanation script").count() == 0
+
+    # Dropped on the page, as from a folder.
+    content = (examples / "luna.json").read_text()
+    page.evaluate(
+        """content => {
+            const transfer = new DataTransfer();
+            transfer.items.add(new File([content], "luna.json"));
+            dispatchEvent(new DragEvent("drop", { dataTransfer: transfer, bubbles: true, cancelable: true }));
+        }""",
+        content,
+    )
+    expect(page).to_have_title(re.compile(r"luna\.json"))
+    expect(page.locator("#model option")).to_have_count(2)
+
+
+def test_many_features_are_folded_to_those_that_matter(
+    watched: Callable[..., Page], serve: Serve, tmp_path: Path
+) -> None:
+    file = tmp_path / "many.json"
+    quia_json.write(random_tree(leaves=60, numeric=60, nominal=0, classes=2, seed=5), file)
+    address = serve(file)
+    page = opened(watched(origin=address), address)
+    visible = page.locator(".field:visible").count()
+    assert 0 < visible < 60
+    page.locator("#all").check()
+    expect(page.locator(".field:visible")).to_have_count(60)
+    page.locator("#filter").fill("number 17")
+    expect(page.locator(".field:visible")).to_have_count(1)
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (400, True)])
+def test_no_serious_fault_for_those_who_hear_or_key(
+    watched: Callable[..., Page], people: str, width: int, dark: bool
+) -> None:
+    page = opened(watched(origin=people, width=width, dark=dark), people)
+    page.click("#keep")
+    page.click("#row-after")
+    settled(page, "Accept")
+    field(page, "GPA").get_by_text("Options").click()
+    field(page, "GPA").get_by_label("take this fact away").check()
+    expect(page.locator("#without")).to_be_visible()
+    page.locator(".sufficient .light").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    serious = [v for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
+    assert [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in serious] == []

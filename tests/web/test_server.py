@@ -1,0 +1,300 @@
+"""The server: who may ask, how much, how long, and many at once."""
+
+import asyncio
+import gzip
+import json
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+import uvicorn
+
+from quia.cli import main
+from quia.load import json as quia_json
+from quia.web.application import application
+from quia.web.guard import Guard, own_hosts
+from quia.web.models import Models
+from web.conftest import Serve
+from web.loops import run_apart
+from web.made_models import random_instance, random_tree
+from web.test_pool import sleepers
+
+ROBIN = {"SAT": 1400, "GPA": "medium", "Essay": "fail", "Interview": "fail"}
+
+
+@pytest.fixture
+def client(admissions: str) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=admissions, timeout=30) as found:
+        yield found
+
+
+def first_model(client: httpx.Client) -> str:
+    return str(client.get("/api/models").json()["models"][0]["id"])
+
+
+def test_only_its_own_names_are_answered(client: httpx.Client, admissions: str) -> None:
+    port = urlsplit(admissions).port
+    for host in (f"127.0.0.1:{port}", f"localhost:{port}", f"LOCALHOST:{port}"):
+        assert client.get("/", headers={"host": host}).status_code == 200
+    for host in (
+        "evil.example",
+        f"evil.example:{port}",
+        "127.0.0.1",
+        f"127.0.0.1:{port}.evil.example",
+        "",
+        "127.0.0.1:1",
+    ):
+        for path in ("/", "/api/models", "/assets/app.js", "/openapi.json"):
+            assert client.get(path, headers={"host": host}).status_code == 403
+
+
+def test_pages_of_other_sites_are_refused(client: httpx.Client, admissions: str) -> None:
+    path, body = f"/api/models/{first_model(client)}/explain", {"instance": ROBIN}
+    assert client.post(path, json=body, headers={"origin": admissions}).status_code == 200
+    assert client.post(path, json=body).status_code == 200
+    for origin in ("http://evil.example", "null", "https://" + admissions[7:], admissions + ".evil.example"):
+        assert client.post(path, json=body, headers={"origin": origin}).status_code == 403
+        assert client.get("/api/models", headers={"origin": origin}).status_code == 403
+    assert client.get("/api/models", headers={"sec-fetch-site": "cross-site"}).status_code == 403
+    assert client.get("/", headers={"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}).status_code == 200
+    # What a form of another site could send without asking first is no question either.
+    plain = client.post(path, content=json.dumps(body), headers={"content-type": "text/plain"})
+    assert plain.status_code == 415
+
+
+def test_every_answer_has_the_policy(client: httpx.Client) -> None:
+    for path in ("/", "/api/models", "/api/models/none", "/assets/app.js", "/nowhere", "/assets/nothing"):
+        headers = client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "http" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "access-control-allow-origin" not in headers
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/assets/../application.py",
+        "/assets/..%2fapplication.py",
+        "/assets/%2e%2e/application.py",
+        "/assets//etc/passwd",
+        "/assets/index.html",
+        "/api/models/..%2f..%2fadmissions.json",
+        "/api/models/admissions.json",
+        "/api/models/%00",
+    ],
+)
+def test_no_path_leads_anywhere(path: str, admissions: str) -> None:
+    host, port = urlsplit(admissions).hostname, urlsplit(admissions).port
+    with socket.create_connection((str(host), int(port or 0))) as raw:  # a client would tidy the path up
+        raw.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n\r\n".encode())
+        assert raw.recv(12) == b"HTTP/1.1 404"
+
+
+def test_a_folder_gives_its_models_and_nothing_else(tmp_path: Path, examples: Path) -> None:
+    content = (examples / "luna.json").read_bytes()
+    outside = tmp_path / "outside.json"
+    outside.write_bytes(content)
+    folder = tmp_path / "folder"
+    (folder / "deeper").mkdir(parents=True)
+    (folder / "in.json").write_bytes(content)
+    (folder / "packed.json.gz").write_bytes(gzip.compress(content))
+    (folder / ".hidden.json").write_bytes(content)
+    (folder / "deeper" / "deep.json").write_bytes(content)
+    (folder / "readme.txt").write_text("no model")
+    (folder / "link.json").symlink_to(outside)
+    (folder / "loop").symlink_to(folder / "loop")
+    with Models(folder) as models:
+        assert [model.name for model in models.listed()] == ["in.json", "packed.json.gz"]
+        assert models.find(models.listed()[0].id) == models.listed()[0]
+        assert models.find("../outside.json") is None
+
+
+def test_a_hundred_megabytes_are_refused_at_once(admissions: str) -> None:
+    host, port = urlsplit(admissions).hostname, urlsplit(admissions).port
+    head = f"POST /api/models?name=x HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Type: application/octet-stream\r\n"
+    for length in ("Content-Length: 104857600\r\n", "Transfer-Encoding: chunked\r\n"):
+        with socket.create_connection((str(host), int(port or 0)), timeout=30) as raw:
+            raw.sendall((head + length + "\r\n").encode())
+            if "chunked" in length:  # of unknown length: refused when the limit is passed, long before the end
+                sent = 0
+                chunk = b"100000\r\n" + b"x" * 0x100000 + b"\r\n"
+                try:
+                    while sent < 100:
+                        raw.sendall(chunk)
+                        sent += 1
+                except (ConnectionError, TimeoutError):
+                    pass
+                assert sent < 100
+            else:  # nothing of it was sent
+                assert raw.recv(12) == b"HTTP/1.1 413"
+
+
+def test_a_bomb_is_refused(client: httpx.Client) -> None:
+    bomb = gzip.compress(b"{") + gzip.compress(b" " * 2**20) * 1024  # a gigabyte in one megabyte
+    assert len(bomb) < 2_000_000
+    answer = client.post("/api/models?name=bomb.json.gz", content=bomb)
+    assert answer.status_code == 422
+    assert f"more than {8 * 16 * 2**20} bytes" in answer.json()["error"]
+    nested = b'{"quia":' + b"[" * 2_000_000
+    assert client.post("/api/models?name=deep.json", content=nested).status_code == 422
+
+
+class Exploit:
+    def __reduce__(self) -> Any:
+        return (Path.touch, (Path("/tmp/quia-was-exploited"),))
+
+
+def test_pickles_and_nonsense_are_refused(client: httpx.Client) -> None:
+    for content in (pickle.dumps(Exploit()), b"\x00\xff" * 100, b"", b"PK\x03\x04" + b"\0" * 100, b"<!DOCTYPE x>"):
+        answer = client.post("/api/models?name=model.bin", content=content)
+        assert answer.status_code == 422
+        assert "/tmp" not in answer.json()["error"]
+    assert not Path("/tmp/quia-was-exploited").exists()
+
+
+def test_a_dropped_model_answers_and_an_unknown_one_does_not(client: httpx.Client, examples: Path) -> None:
+    described = client.post("/api/models?name=luna.json", content=(examples / "luna.json").read_bytes())
+    assert described.status_code == 201
+    model = described.json()
+    answer = client.post(f"/api/models/{model['id']}/explain", json={"instance": model["example"]})
+    assert answer.status_code == 200
+    assert answer.json()["explanation"]["decision"] in model["classes"]
+    assert client.get("/api/models/0123456789abcdef").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({}, "instance is None"),
+        ({"instance": []}, "must be an object"),
+        ({"instance": {"SAT": []}}, "a value is a text"),
+        ({"instance": {"SAT": 1}}, "no value for 'GPA'"),
+        ({"instance": ROBIN, "against": "accept"}, "did you mean 'Accept'"),
+        ({"instance": ROBIN, "frozen": ["Sat"]}, "no feature"),
+        ({"instance": ROBIN, "costs": {"SAT": 0}}, "above 0"),
+        ({"instance": ROBIN, "without": "SAT"}, "list of features"),
+        ({"instance": ROBIN, "limit": 1000}, "from 0 to 100"),
+        ({"instance": ROBIN, "more": 1}, "it may have"),
+        ([], "must be an object"),
+    ],
+)
+def test_faulty_questions_get_a_sentence(client: httpx.Client, body: Any, said: str) -> None:
+    answer = client.post(f"/api/models/{first_model(client)}/explain", json=body)
+    assert answer.status_code == 422
+    assert said in answer.json()["error"]
+
+
+def test_why_not_what_is_decided_is_why(client: httpx.Client) -> None:
+    path = f"/api/models/{first_model(client)}/explain"
+    asked, plain = (client.post(path, json={"instance": ROBIN, "against": c}) for c in ("Reject", None))
+    assert asked.json() == plain.json()
+    assert asked.json()["explanation"]["against"] is None
+
+
+def test_questions_that_are_no_json(client: httpx.Client) -> None:
+    path = f"/api/models/{first_model(client)}/explain"
+    for content in (b"", b"{", b'{"instance": NaN}', b"[" * 100_000, b"\xff"):
+        answer = client.post(path, content=content, headers={"content-type": "application/json"})
+        assert answer.status_code == 422
+    large = b'{"instance": {"SAT": "' + b"x" * 2**20 + b'"}}'
+    assert client.post(path, content=large, headers={"content-type": "application/json"}).status_code == 413
+
+
+def test_fifty_clients_at_once_each_get_their_own_answers(serve: Serve, tmp_path: Path) -> None:
+    """Every answer echoes the question's instance and decision; none is lost or another's."""
+    graph = random_tree(leaves=650, numeric=7, nominal=7, classes=2, seed=1)
+    file = tmp_path / "tree.json"
+    quia_json.write(graph, file)
+    address = serve(file, "--seconds", 120)
+
+    async def edits(client: httpx.AsyncClient, path: str, number: int) -> None:
+        for step in range(3):
+            instance = random_instance(graph, 100 * number + step)
+            answer = await client.post(path, json={"instance": instance, "limit": 3})
+            assert answer.status_code == 200, answer.text
+            found = answer.json()["explanation"]
+            assert found["instance"] == instance
+            assert found["decision"] == graph.classify(instance)
+
+    async def run() -> None:
+        limits = httpx.Limits(max_connections=60)
+        async with httpx.AsyncClient(base_url=address, timeout=120, limits=limits) as client:
+            model = (await client.get("/api/models")).json()["models"][0]["id"]
+            await asyncio.gather(*(edits(client, f"/api/models/{model}/explain", n) for n in range(50)))
+
+    run_apart(run)
+
+
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_stopping_is_quiet_and_leaves_nothing(stop: signal.Signals, examples: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "quia", "serve", "--port", "0", "--workers", "2"]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as server:
+        assert server.stdout is not None
+        address = server.stdout.readline().split()[2].rstrip("/")
+        dropped = httpx.post(f"{address}/api/models", content=(examples / "luna.json").read_bytes(), timeout=60)
+        assert dropped.status_code == 201
+        assert len(list(tmp_path.glob("quia-*/*"))) == 1
+        server.send_signal(stop)
+        _, faults = server.communicate(timeout=30)
+    assert (server.returncode, faults) == (0, "")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("arguments", [["nowhere.json"], ["--data", "nowhere.csv"], ["--host", "256.0.0.1"]])
+def test_faults_at_the_start_are_one_sentence(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--port", "0", *arguments]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.fixture
+def slow_server(examples: Path) -> Iterator[str]:
+    """The application over one worker, which tells its process id at once and takes a minute for anything else."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    port = listening.getsockname()[1]
+    started: list[uvicorn.Server] = []
+
+    async def start() -> None:
+        pool = sleepers(1, seconds=120)
+        ask = pool.ask
+
+        async def slow(request: dict[str, Any]) -> bytes:
+            return await ask({**request, "do": "sleep", "seconds": 0 if request["do"] == "describe" else 60})
+
+        pool.ask = slow  # type: ignore[method-assign]
+        with Models(examples / "admissions.json") as models:
+            app = Guard(application(models, None, pool, largest=1000), hosts=own_hosts("127.0.0.1", port))
+            started.append(uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="on", ws="none")))
+            await started[0].serve(sockets=[listening])
+
+    thread = threading.Thread(target=lambda: asyncio.run(start()))
+    thread.start()
+    yield f"http://127.0.0.1:{port}"
+    started[0].should_exit = True
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+def test_work_is_cancelled_when_its_client_leaves(slow_server: str) -> None:
+    with httpx.Client(base_url=slow_server, timeout=30) as client:
+        model = first_model(client)
+        first = client.get(f"/api/models/{model}").json()["pid"]
+        with pytest.raises(httpx.ReadTimeout):
+            client.post(f"/api/models/{model}/explain", json={"instance": ROBIN}, timeout=0.5)
+        # The only worker would be busy for a minute, had it not been ended.
+        assert client.get(f"/api/models/{model}").json()["pid"] != first
