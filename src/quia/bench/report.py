@@ -133,7 +133,7 @@ def how_to_read(settings: dict[str, Any]) -> list[str]:
     return [
         "Counts and times are means over the instances on which paper.py finishes both SR and SSR (NR and SNR), as in"
         f" the paper; `out`: instances not finished in time ({settings['paper_limit']:g} s here for paper.py, 60 s in"
-        " the paper). Times are CPU seconds; paper.py's begin when the complete reason is there, as the paper's do, the"
+        " the paper; the kernel's limit is of the clock on the wall). Times are CPU seconds; paper.py's begin when the complete reason is there, as the paper's do, the"
         " kernel's with the instance and end when the last reason is listed. Trees are J48's of the same data but of"
         " other splits, so their sizes and counts differ a little from the paper's. gisette_like was made as gisette"
         " was, from other data, so it has no printed figures. The graphs are stand-ins: compiled from networks of"
