@@ -25,4 +25,5 @@ What to try next:
   .venv/bin/quia explain --help                    other questions: --frozen, --cost, --json …
   .venv/bin/quia check examples/iris.json          what is in a model
   .venv/bin/python examples/loan_in_python.py      the same from Python
+  .venv/bin/quia bench table --quick               the paper's experiments, in about a minute
 NEXT
