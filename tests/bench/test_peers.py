@@ -80,11 +80,13 @@ def test_our_own_answers_are_right_and_minimal():
     assert {line["question"] for line in lines} == {
         "one sufficient",
         "all sufficient",
+        "count sufficient",
         "shortest sufficient",
         "all necessary",
     }
     for line in lines:
-        assert line["checked"] and not line["wrong"] and not line["not_minimal"] and line["answered"] == 40
+        assert line["checked"] or line["question"] == "count sufficient"
+        assert not line["wrong"] and not line["not_minimal"] and line["answered"] == 40
 
 
 def test_a_peer_runs_apart_and_its_hangs_and_faults_are_told(tmp_path):

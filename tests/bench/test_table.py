@@ -108,6 +108,8 @@ def test_the_page_stands_alone_and_draws_what_was_measured(measured):
     assert len(cactus.findall(f"{space}polyline")) == 4 * 2
     assert sum(len(group) for group in scatter.findall(f"{space}g")) > 100
     assert len(distributions.findall(f"{space}rect[@class='all']")) == 3 * 2 + 1  # the legend's is one of them
+    names = ("cactus.svg", "scatter.svg", "counts.svg")
+    drawings += [ET.fromstring((measured / "out" / name).read_text()) for name in names]
     for drawing in drawings:
         _, _, width, height = map(float, drawing.attrib["viewBox"].split())
         for text in drawing.iter(f"{space}text"):

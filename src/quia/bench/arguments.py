@@ -34,7 +34,10 @@ def benchmarks_of(arguments: argparse.Namespace) -> list[Benchmark]:
         rows = arguments.rows_of
         return [Benchmark(Path(arguments.model).name, "model", Path(arguments.model), Path(rows) if rows else None)]
     if arguments.data is None and not DEFAULT_DATA.is_dir():
-        raise Unsupported("no data are given", cure="name a folder with --data DIR")
+        raise Unsupported(
+            f"no data are given, and {DEFAULT_DATA} is not here",
+            cure="name a folder with --data DIR, or let `quia bench table` fetch data sets with --openml",
+        )
     return find(arguments.data or DEFAULT_DATA, arguments.benchmark)
 
 

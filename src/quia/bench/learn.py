@@ -87,7 +87,7 @@ def fetch(name: str, cache: Path) -> tuple[list[str], list[list[str]], Nominal]:
     try:
         from sklearn.datasets import fetch_openml
     except ImportError:
-        raise Unsupported("fetching from OpenML needs scikit-learn", cure="pip install scikit-learn pandas") from None
+        raise Unsupported("fetching from OpenML needs scikit-learn", cure="pip install 'quia[bench]'") from None
     which = OPENML[name]
     asked: dict[str, Any] = {"data_id": which} if isinstance(which, int) else {"name": which[0], "version": which[1]}
     try:

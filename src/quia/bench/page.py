@@ -8,21 +8,9 @@ from typing import Any
 
 from quia.bench import plots, report
 
-_STYLE = """
-:root { --ink: #1c2328; --soft: #66727a; --line: #e3e7ea; --paper: #c2562d; --kernel: #1d7a8c; --page: #fff; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #e4e9ec; --soft: #97a4ac; --line: #313a40; --paper: #e78a5f; --kernel: #55b8ca; --page: #14191c; }
-}
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page); margin: 2rem auto;
-  max-width: 62rem; padding: 0 1rem; }
-h1 { font-size: 1.7rem; margin-bottom: .3rem } h2 { font-size: 1.2rem; margin: 2.4rem 0 .4rem }
-p, li { max-width: 46rem } .soft { color: var(--soft) }
-.wide { overflow-x: auto; margin: 1rem 0 }
-table { border-collapse: collapse; font-size: .8rem; font-variant-numeric: tabular-nums; white-space: nowrap }
-th, td { padding: .25rem .55rem; text-align: right; border-bottom: 1px solid var(--line) }
-th:first-child, td:first-child, th:nth-child(2), .first td:nth-child(2) { text-align: left }
-td:nth-child(2) { text-align: left } tr.kernel td { color: var(--kernel) } tr.printed td { color: var(--soft) }
-svg { width: 100%; height: auto; display: block; margin: .5rem 0 }
+_LIGHT = "--ink: #1c2328; --soft: #66727a; --line: #e3e7ea; --paper: #c2562d; --kernel: #1d7a8c; --page: #fff;"
+_DARK = "--ink: #e4e9ec; --soft: #97a4ac; --line: #313a40; --paper: #e78a5f; --kernel: #55b8ca; --page: #14191c;"
+_PLOTS = """
 svg text { font: 12px system-ui, sans-serif; fill: var(--soft) }
 svg text.title { font-weight: 600; font-size: 13.5px; fill: var(--ink) } svg text.faint { font-size: 10px }
 svg text.paper { fill: var(--paper); font-weight: 600 } svg text.kernel { fill: var(--kernel); font-weight: 600 }
@@ -35,6 +23,33 @@ svg rect.all { fill: var(--kernel) } svg rect.shortest { fill: var(--paper) } sv
 svg line.all { stroke: var(--kernel) } svg line.shortest { stroke: var(--paper) } svg .whisker { stroke-width: 1.4 }
 svg .median { stroke: var(--ink); stroke-width: 2 }
 """
+_STYLE = f"""
+:root {{ {_LIGHT} }} @media (prefers-color-scheme: dark) {{ :root {{ {_DARK} }} }}
+body {{ font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--page); margin: 2rem auto;
+  max-width: 62rem; padding: 0 1rem; }}
+h1 {{ font-size: 1.7rem; margin-bottom: .3rem }} h2 {{ font-size: 1.2rem; margin: 2.4rem 0 .4rem }}
+p, li {{ max-width: 46rem }} .soft {{ color: var(--soft) }}
+.wide {{ overflow-x: auto; margin: 1rem 0 }}
+table {{ border-collapse: collapse; font-size: .8rem; font-variant-numeric: tabular-nums; white-space: nowrap }}
+th, td {{ padding: .25rem .55rem; text-align: right; border-bottom: 1px solid var(--line) }}
+th:first-child, td:first-child, th:nth-child(2), td:nth-child(2) {{ text-align: left }}
+tr.kernel td {{ color: var(--kernel) }} tr.printed td {{ color: var(--soft) }}
+svg {{ width: 100%; height: auto; display: block; margin: .5rem 0 }}
+{_PLOTS}"""
+
+
+def pictures(
+    summaries: Sequence[dict[str, Any]], instances: Sequence[dict[str, Any]], settings: dict[str, Any]
+) -> dict[str, str]:
+    """The plots as files of their own, on white, for a talk or a page elsewhere."""
+    limit = settings["paper_limit"]
+    drawn = {
+        "cactus.svg": plots.cactus(instances, limit),
+        "scatter.svg": plots.scatter(instances, limit),
+        "counts.svg": plots.distributions(summaries, instances),
+    }
+    look = f"<style>svg {{ {_LIGHT} background: var(--page) }}{_PLOTS}</style>"
+    return {name: drawing.replace(">", f">{look}", 1) for name, drawing in drawn.items()}
 
 
 def page(summaries: Sequence[dict[str, Any]], instances: Sequence[dict[str, Any]], settings: dict[str, Any]) -> str:

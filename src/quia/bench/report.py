@@ -20,7 +20,7 @@ def write(
     folder: Path, records: Sequence[dict[str, Any]], kinds: dict[str, str], settings: dict[str, Any]
 ) -> dict[str, Path]:
     """Write every file of the table; returns where each is."""
-    from quia.bench.page import page
+    from quia.bench.page import page, pictures
 
     summaries = summarise(records, kinds)
     instances = sorted(
@@ -32,6 +32,9 @@ def write(
     rows = instance_rows(instances)
     _write_csv(files["instances.csv"], rows)
     files["report.html"].write_text(page(summaries, instances, settings), "utf-8")
+    for name, drawing in pictures(summaries, instances, settings).items():
+        files[name] = folder / name
+        files[name].write_text(drawing, "utf-8")
     if _write_parquet(folder / "instances.parquet", rows):
         files["instances.parquet"] = folder / "instances.parquet"
     return files
@@ -132,12 +135,14 @@ def how_to_read(settings: dict[str, Any]) -> list[str]:
     """What the columns mean, and what is not comparable."""
     return [
         "Counts and times are means over the instances on which paper.py finishes both SR and SSR (NR and SNR), as in"
-        f" the paper; `out`: instances not finished in time ({settings['paper_limit']:g} s here for paper.py, 60 s in"
-        " the paper). Times are CPU seconds; paper.py's begin when the complete reason is there, as the paper's do, the"
-        " kernel's with the instance and end when the last reason is listed. Trees are J48's of the same data but of"
-        " other splits, so their sizes and counts differ a little from the paper's. gisette_like was made as gisette"
-        " was, from other data, so it has no printed figures. The graphs are stand-ins: compiled from networks of"
-        " the same kind, with classes and features chosen by us.",
+        f" the paper. `out`: instances not finished in time ({settings['paper_limit']:g} s of CPU for paper.py, 60 s in"
+        " the paper; the kernel's limit goes by the clock on the wall). Times are CPU seconds; paper.py's begin when"
+        " the complete reason is there, as the paper's do, the kernel's with the instance, and end when the last reason"
+        " is listed.",
+        "",
+        "Trees are J48's of the same data but of other splits, so their sizes and counts differ a little from the"
+        " paper's. gisette_like was made as gisette was, from other data, so it has no printed figures. The graphs are"
+        " stand-ins: compiled from networks of the same kind, with classes and features chosen by us.",
         "",
         "\\* The paper's own graphs are not public; their figures stand here for the order of size only.",
     ]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from quia.bench.store import Store
     from quia.bench.work import Task
 
-QUICK = {"rows": 100, "paper_rows": 8, "limit": 5.0, "paper_limit": 0.5}
+QUICK = {"rows": 100, "paper_rows": 5, "limit": 5.0, "paper_limit": 0.5}
 """A meaningful table in about a minute: the kernel on a hundred instances of each, the paper's algorithms on a few."""
 FULL = {"rows": 1000, "paper_rows": 1000, "limit": 60.0, "paper_limit": 60.0}
 """What the paper did."""

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def prepare(job: dict[str, Any]) -> dict[str, Callable[[list[float]], dict[str, Any]]]:
-    """One sufficient reason, all of them, all of the least length, and all contrastive ones."""
+    """One sufficient reason, all of them, their number, all of the least length, and all contrastive ones."""
     from pyxai import Builder, Explaining
 
     tree = job["tree"]
@@ -43,10 +43,15 @@ def prepare(job: dict[str, Any]) -> dict[str, Callable[[list[float]], dict[str, 
 
         return ask
 
+    def count(instance: list[float]) -> dict[str, Any]:
+        explainer.set_instance(instance)
+        return {"count": explainer.n_sufficient_reasons(time_limit=limit), "reasons": [], "whole": True}
+
     everything = Explaining.ALL if hasattr(Explaining, "ALL") else "all"
     return {
         "one sufficient": asked(lambda: explainer.sufficient_reason(n=1, time_limit=limit), one=True),
         "all sufficient": asked(lambda: explainer.sufficient_reason(n=everything, time_limit=limit)),
+        "count sufficient": count,
         "shortest sufficient": asked(lambda: explainer.minimal_sufficient_reason(n=everything, time_limit=limit)),
         "all necessary": asked(lambda: explainer.contrastive_reason(n=everything)),
     }
