@@ -1,5 +1,7 @@
 """The page of one decision: says what the JSON says, escapes everything, stays small, and works in a browser."""
 
+import csv
+import gzip
 import html
 import json
 import re
@@ -120,6 +122,20 @@ def test_sizes_are_bounded() -> None:
         assert len(small.encode()) < 500_000
         large = page(quia.explain(mnist, random_instance(mnist, seed)), timeout=0.5)
         assert len(large.encode()) < 3_000_000
+
+
+@pytest.mark.parametrize(("name", "most"), [("adult", 500_000), ("mnist_784", 3_000_000)])
+def test_sizes_of_real_trees(name: str, most: int, shared_data: Path) -> None:
+    folder = shared_data / "trees" / name
+    states = json.loads((folder / "meta.json").read_text())["nominal_columns"]
+    tree = quia.load(folder / "tree.j48.txt", states=states)
+    with gzip.open(folder / "rows.csv.gz", "rt") as stream:
+        rows = [row for row in csv.DictReader(stream) if "?" not in row.values()]
+    for row in rows[:200:40]:
+        explanation = quia.explain(tree, row)
+        source = page(explanation)
+        assert len(source.encode()) < most
+        assert f'data-count="{explanation.count_sufficient()}"' in section(source, "sufficient")
 
 
 def test_a_very_long_path_is_drawn_from_its_end() -> None:
