@@ -6,6 +6,7 @@
 #include "dual.hpp"
 #include "family.hpp"
 #include "graph_reasons.hpp"
+#include "hitting.hpp"
 #include "minimum_parts.hpp"
 #include "workers.hpp"
 
@@ -42,7 +43,8 @@ class RowExplainer {
     columns.decision.push_back(decision);
     const Question question{states, decision, options_.target, options_.frozen};
     const bool wants_all = options_.sufficient || options_.count_necessary || options_.count_sufficient;
-    if (!graph_.is_tree() || !explain_tree(question, wants_all, columns)) explain_graph(question, wants_all, columns);
+    if (graph_.is_tree() && options_.shortest && explain_tree(question, wants_all, columns)) return;
+    explain_graph(question, wants_all, columns);
   }
 
  private:
@@ -94,12 +96,13 @@ class RowExplainer {
   }
 
   void explain_graph(const Question& question, bool wants_all, BatchColumns& columns) {
-    if (options_.necessary) {
+    if (options_.necessary && options_.shortest) {
       const Family shortest = quia::necessary(graph_, question, true, options_.costs, scratch_, budget_);
       append_family(columns.necessary, shortest);
     }
-    if (!wants_all) return;
+    if (!wants_all && options_.shortest) return;
     const Family all = quia::necessary(graph_, question, false, nullptr, scratch_, budget_);
+    if (options_.necessary && !options_.shortest) append_family(columns.necessary, all);
     if (options_.count_necessary) {
       if (all.complete())
         columns.count_necessary.add(all.count(budget_));
@@ -126,7 +129,7 @@ class RowExplainer {
         if (!set) break;
         first.add(set);
       }
-      columns.ties.add(family.count(budget_));
+      columns.ties.add(options_.shortest ? family.count(budget_) : Natural(first.size()));
       append(columns, first, family.variables());
     } catch (const OverBudget& over) {
       if (over.cause == OverBudget::Cause::cancelled) throw;
@@ -139,10 +142,16 @@ class RowExplainer {
     if (options_.sufficient) {
       try {
         if (!clauses) throw OverBudget(OverBudget::Cause::time);
-        const MinimumParts minimum = minimum_hitting_sets(*clauses, costs(), search_, budget_);
-        const SetTable first = minimum.first(options_.limit, costs(), budget_);
-        columns.sufficient.ties.add(minimum.count(budget_));
-        append(columns.sufficient, first, variables);
+        if (options_.shortest) {
+          const MinimumParts minimum = minimum_hitting_sets(*clauses, costs(), search_, budget_);
+          const SetTable first = minimum.first(options_.limit, costs(), budget_);
+          columns.sufficient.ties.add(minimum.count(budget_));
+          append(columns.sufficient, first, variables);
+        } else {
+          const SetTable first = first_hitting_sets(*clauses);
+          columns.sufficient.ties.add(Natural(first.size()));
+          append(columns.sufficient, first, variables);
+        }
       } catch (const OverBudget& over) {
         if (over.cause == OverBudget::Cause::cancelled) throw;
         append_unknown(columns.sufficient);
@@ -158,6 +167,17 @@ class RowExplainer {
         columns.count_sufficient.add_unknown();
       }
     }
+  }
+
+  SetTable first_hitting_sets(const SetTable& clauses) {
+    HittingSets hitting(clauses, local_costs_, false);
+    SetTable first(clauses.universe);
+    while (first.size() < options_.limit) {
+      const Word* set = hitting.next(budget_);
+      if (!set) break;
+      first.add(set);
+    }
+    return first;
   }
 
   void localise_costs(const std::vector<std::int32_t>& variables) {

@@ -19,6 +19,7 @@ struct BatchOptions {
   const std::uint8_t* frozen = nullptr;
   const std::int64_t* costs = nullptr;
   std::size_t limit = 10;              // reasons listed a row and kind
+  bool shortest = true;                // else the first of all reasons are listed, and `ties` is how many
   bool necessary = true, sufficient = true, count_necessary = false, count_sufficient = false;
   unsigned threads = 2;
   double timeout_per_row = Budget::no_timeout;

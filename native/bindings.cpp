@@ -291,7 +291,7 @@ void bind_graph(nb::module_& module) {
            "states"_a, nb::kw_only(), "target"_a = -1, "frozen"_a = nb::none(), "costs"_a = nb::none())
       .def("batch",
            [](const Graph& graph, Rows states, std::int32_t target, Frozen frozen, Costs costs, std::int64_t limit,
-              bool wants_necessary, bool wants_sufficient, bool count_necessary, bool count_sufficient, unsigned threads,
+              bool shortest, bool wants_necessary, bool wants_sufficient, bool count_necessary, bool count_sufficient, unsigned threads,
               std::optional<double> timeout_per_row, std::int64_t memory) {
              const auto rows = checked_rows(graph, states);
              check_target(graph, target);
@@ -303,6 +303,7 @@ void bind_graph(nb::module_& module) {
              options.frozen = checked_frozen(frozen, graph.variable_count());
              options.costs = checked_costs(costs, graph.variable_count());
              options.limit = static_cast<std::size_t>(limit);
+             options.shortest = shortest;
              options.necessary = wants_necessary;
              options.sufficient = wants_sufficient;
              options.count_necessary = count_necessary;
@@ -322,7 +323,7 @@ void bind_graph(nb::module_& module) {
              return result;
            },
            "states"_a, nb::kw_only(), "target"_a = -1, "frozen"_a = nb::none(), "costs"_a = nb::none(), "limit"_a = 10,
-           "necessary"_a = true, "sufficient"_a = true, "count_necessary"_a = false, "count_sufficient"_a = false,
+           "shortest"_a = true, "necessary"_a = true, "sufficient"_a = true, "count_necessary"_a = false, "count_sufficient"_a = false,
            "threads"_a = 2, "timeout_per_row"_a = nb::none(), "memory"_a = default_memory);
 }
 

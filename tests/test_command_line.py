@@ -11,6 +11,7 @@ import pytest
 
 from quia.cli import main
 
+JOBS = ("none", "temporary", "permanent")
 APPLICANT = ["SAT=1400", "GPA=medium", "Essay=fail", "Interview=fail"]
 
 
@@ -126,6 +127,25 @@ def test_options_of_the_format(capsys: pytest.CaptureFixture[str], tmp_path: Pat
     assert code == 2
     assert "did you mean 'classes'" in err
     assert run(capsys, "explain", file, "--option", "classes", "--set", "E=0")[0] == 2
+
+
+def test_learn_then_explain(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """From a table to a tree to a sentence, and the tree is what its own decisions say."""
+    lines = [f"{age},{job},{'yes' if age > 40 and job != 'none' else 'no'}" for age in range(18, 70) for job in JOBS]
+    table = tmp_path / "loans.csv"
+    table.write_text("\n".join(["age,job,granted", *lines]) + "\n")
+    code, out, err = run(capsys, "learn", table, "-o", tmp_path / "tree.json", "--min-rows", "1")
+    assert (code, out) == (0, "")
+    assert "learned 'granted' from" in err
+    code, out, _ = run(capsys, "explain", tmp_path / "tree.json", "--set", "age=30", "--set", "job=none")
+    assert code == 0
+    assert "no because job=none, whatever the rest" in out
+    compared = ["check", tmp_path / "tree.json", "--data", table, "--predicted", "granted"]
+    code, out, _ = run(capsys, *compared)
+    assert (code, f"{len(lines)} of {len(lines)} rows agree" in out) == (0, True)
+    table.write_text(table.read_text().replace("18,none,no", "18,none,yes"))
+    code, out, _ = run(capsys, *compared, "--json")
+    assert (code, json.loads(out)["agreement"]["differing"]) == (1, 1)
 
 
 def test_check_tells_what_is_in_it(capsys: pytest.CaptureFixture[str], examples: Path, tmp_path: Path) -> None:

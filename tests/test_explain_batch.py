@@ -1,5 +1,7 @@
 """Tables of decisions: every row as `explain` has it, none lost, none reordered."""
 
+import pickle
+import re
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,7 +13,10 @@ import pyarrow as pa
 import pytest
 
 import quia
-from quia.batch.table import distinct
+from quia.batch.arrow import explain_batches, explain_table
+from quia.batch.cache import Cache
+from quia.batch.question import ask
+from quia.batch.table import _encode_column, distinct
 from strategies import random_case, random_graph, random_instance
 
 
@@ -134,7 +139,8 @@ def test_numbers_at_the_cuts_are_the_same_in_bulk() -> None:
 def test_distinct_rows() -> None:
     rng = np.random.default_rng(0)
     states = rng.integers(-1, 3, (5000, 4), dtype=np.int32)
-    first, which = distinct(states)
+    first, which, _ = distinct(states)
+    assert np.all(np.diff(first) > 0), "in order of appearance"
     assert np.array_equal(states[first][which], states)
     assert len(first) == len(np.unique(states, axis=0))
 
@@ -150,3 +156,128 @@ def test_a_real_tree(shared_data: Path) -> None:
     assert len(pairs) > 900
     assert all(ours == theirs for ours, theirs in pairs)
     assert all("is missing" in error for error in table["error"].drop_null().to_pylist())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_other_columns_are_those_of_one_explanation(seed: int) -> None:
+    """All reasons up to a limit, counterfactuals and bias, row by row as `explain` has them."""
+    rng = Random(seed + 100)
+    for _ in range(40):
+        case = random_case(rng)
+        graph = quia.DecisionGraph.from_dict(case.graph)
+        rows = [random_instance(rng, case.graph) for _ in range(5)]
+        protected = rng.sample(list(case.graph["variables"]), min(2, len(case.graph["variables"])))
+        options = {"against": case.against, "frozen": case.frozen, "costs": case.costs}
+        table = quia.explain_batch(
+            graph,
+            pa.Table.from_pylist(rows),
+            shortest=["necessary"],
+            limit=1000,
+            all_reasons=4,
+            counterfactuals=3,
+            protected=protected,
+            **options,
+        )
+        assert "shortest_sufficient" not in table.column_names
+        for row, found in zip(rows, table.to_pylist(), strict=True):
+            if found["decision"] == case.against:
+                assert found["necessary_reasons"] is found["counterfactuals"] is found["biased"] is None
+                continue
+            why = quia.explain(graph, row, **options)
+            for kind in ("necessary", "sufficient"):
+                wanted = getattr(why, f"{kind}_reasons")(limit=4)
+                assert listed(found[f"{kind}_reasons"]) == [reason.to_dict() for reason in wanted]
+            changes = [
+                {"changes": listed([change["changes"]])[0], "decision": change["decision"]}
+                for change in found["counterfactuals"]
+            ]
+            assert changes == [change.to_dict() for change in why.counterfactuals(limit=3)]
+            bias = why.bias(protected)
+            assert found["biased"] is bias.biased
+            assert listed(found["bias_reasons"]) == [reason.to_dict() for reason in bias.reasons]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_streams_with_and_without_memory_are_equal(seed: int) -> None:
+    """The cache, even when it is far too small, changes nothing; nor does the encoded form of the columns."""
+    rng = Random(seed)
+    for _ in range(6):
+        d = random_graph(rng)
+        graph = quia.DecisionGraph.from_dict(d)
+        question = ask(graph, counts=True, all_reasons=2, threads=1)
+        pool = [random_instance(rng, d) for _ in range(12)]
+        batches = [pa.RecordBatch.from_pylist([rng.choice(pool) for _ in range(9)]) for _ in range(8)]
+        wanted = [explain_table(graph, batch, question).to_pylist() for batch in batches]
+        for cache in (Cache(), Cache(most_rows=3), Cache(most_bytes=200)):
+            for encoded in (False, True):
+                found = explain_batches(iter(batches), graph, question, cache=cache, encoded=encoded)
+                assert [batch.to_pylist() for batch in found] == wanted
+        assert max(len(g.rows) for g in (cache._young, cache._old) if g) <= 9, "a batch, if all is full"
+
+
+def test_equal_rows_are_explained_once_across_batches(admissions: quia.DecisionGraph) -> None:
+    cache = Cache()
+    batches = [pa.RecordBatch.from_pylist(ROWS)] * 5
+    question = ask(admissions)
+    assert len(list(explain_batches(batches, admissions, question, cache=cache))) == 5
+    assert (cache.asked, cache.answered) == (10, 8)  # two distinct rows a batch, worked out in the first
+
+
+def test_the_cache_forgets_but_keeps_what_is_met_again(admissions: quia.DecisionGraph) -> None:
+    question = ask(admissions)
+    cache = Cache(most_rows=4)
+    faces = [
+        ROWS[0] | {"SAT": 1400.0, "GPA": g, "Essay": e} for g in ("low", "medium", "high") for e in ("fail", "pass")
+    ]
+    for face in faces * 3:
+        batch = pa.RecordBatch.from_pylist([face, ROWS[1]])
+        list(explain_batches([batch], admissions, question, cache=cache))
+        assert sum(len(g.rows) for g in (cache._young, cache._old) if g) <= 8
+    # The row that is always there is always known, but for the first time.
+    assert cache.answered >= 17
+
+
+def test_a_graph_travels_without_its_kernel(admissions: quia.DecisionGraph) -> None:
+    quia.explain_batch(admissions, ROWS)
+    copy = pickle.loads(pickle.dumps(admissions))
+    assert copy == admissions
+    assert quia.explain_batch(copy, ROWS).equals(quia.explain_batch(admissions, ROWS))
+
+
+def test_texts_of_numbers_are_read_as_python_reads_them() -> None:
+    """Whatever Arrow's own reader thinks of them: each text is in the state that `Variable.encode` says."""
+    cuts = [-1.5, 0.1, 0.3, 1e22, 7.0]
+    texts = [
+        "0.1",
+        " 0.1 ",
+        "+7",
+        "7e0",
+        "inf",
+        "-inf",
+        "1e400",
+        "0.30000000000000004",
+        ".5",
+        "5.",
+        "-0",
+        "1e-400",
+        "٣",
+    ]
+    for missing in (False, True):
+        variable = quia.Variable.numeric("x", cuts, missing=missing)
+        for chosen in ([*texts, "?", "", "nan", "1_000", "abc", None], texts, ["1", "2", None], ["0.1", "NaN"]):
+            states, faults = _encode_column(variable, pa.chunked_array([chosen[:2], chosen[2:]], pa.string()))
+            for row, value in enumerate(chosen):
+                if row in faults:
+                    with pytest.raises(quia.InstanceError, match=re.escape(faults[row])):
+                        variable.encode(value)
+                else:
+                    assert states[row] == variable.encode(value)
+
+
+def test_ids_are_carried_along(admissions: quia.DecisionGraph) -> None:
+    table = quia.explain_batch(admissions, ROWS, ids=["id", "SAT"])
+    assert table.select(["id", "SAT"]).to_pylist() == [{"id": r["id"], "SAT": r["SAT"]} for r in ROWS]
+    with pytest.raises(quia.InstanceError, match="no column 'ID' to carry along"):
+        quia.explain_batch(admissions, ROWS, ids=["ID"])
+    with pytest.raises(quia.InstanceError, match="has one of that name"):
+        quia.explain_batch(admissions, [row | {"error": 1} for row in ROWS], ids=["error"])

@@ -150,6 +150,7 @@ class Graph:
         frozen: _UInt8 | None = None,
         costs: _Int64 | None = None,
         limit: int = 10,
+        shortest: bool = True,
         necessary: bool = True,
         sufficient: bool = True,
         count_necessary: bool = False,
@@ -158,7 +159,10 @@ class Graph:
         timeout_per_row: float | None = None,
         memory: int = 2 << 30,
     ) -> BatchResult:
-        """Shortest reasons of both kinds and exact counts, for every row; `memory` is per row in work."""
+        """Shortest reasons of both kinds and exact counts, for every row; `memory` is per row in work.
+
+        Without `shortest`, the first `limit` of all reasons, and `ties` is how many of them are listed.
+        """
 
 @final
 class Nnf:

@@ -1,17 +1,19 @@
-"""The command line: `quia explain`, `quia check`, `quia convert`, `quia report`, `quia serve`."""
+"""The command line: `quia explain` and its sisters."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 from quia import __version__
 from quia.errors import QuiaError
 
-COMMANDS = ("explain", "check", "convert", "report", "serve", "bench")
+COMMANDS = ("explain", "check", "convert", "learn", "batch", "report", "serve", "bench")
 """Each is a module of quia.command with `add(subparsers)`, which names its `run(arguments) -> exit code`."""
 
 EXIT_CODES = """exit codes:
@@ -27,7 +29,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     arguments = parser.parse_args(argv)
     try:
-        code: int = arguments.run(arguments)
+        with warnings.catch_warnings():
+            warnings.showwarning = _note
+            code: int = arguments.run(arguments)
         sys.stdout.flush()
     except QuiaError as fault:
         print(f"quia: {fault}", file=sys.stderr)
@@ -39,6 +43,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code
+
+
+def _note(message: Warning | str, *_: Any, **__: Any) -> None:
+    """A warning as a sentence, without the line of code it came from."""
+    print(f"quia: note: {message}", file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -44,12 +44,24 @@ def changes(
 
     In the order of the reasons; within one, states nearest to the instance's come first.
     """
+    for reason, changed, label in changed_states(classifier, states, necessary, sustains=sustains):
+        yield Counterfactual(
+            tuple(State(classifier.variables[v], s) for v, s in zip(reason, changed, strict=True)),
+            classifier.classes[label],
+        )
+
+
+def changed_states(
+    classifier: Classifier,
+    states: Sequence[int],
+    necessary: Iterable[Sequence[int]],
+    *,
+    sustains: Callable[[int], bool],
+) -> Iterator[tuple[Sequence[int], tuple[int, ...], int]]:
+    """`changes` in indices: the changed variables, their new states, and the class that it then is."""
     for reason in necessary:
         for changed, label in _violations(classifier, states, reason, sustains):
-            yield Counterfactual(
-                tuple(State(classifier.variables[v], s) for v, s in zip(reason, changed, strict=True)),
-                classifier.classes[label],
-            )
+            yield reason, changed, label
 
 
 def _violations(

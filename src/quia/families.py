@@ -66,7 +66,7 @@ class Families:
 
     find_necessary: FindsNecessary = field(repr=False)
     costs: npt.NDArray[np.int64] | None = None
-    _kept: dict[tuple[Kind, bool], Answer] = field(default_factory=dict, repr=False)
+    _kept: dict[tuple[Kind, bool, float | None], Answer] = field(default_factory=dict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @staticmethod
@@ -75,16 +75,15 @@ class Families:
         return Families(find_necessary, None if costs is None else np.array(costs.whole, np.int64))
 
     def answer(self, kind: Kind, *, shortest: bool, timeout: float | None) -> Answer:
-        """The reasons of a kind; a whole answer is kept for the next time."""
+        """The reasons of a kind; a whole answer is kept for good, one cut short for the same patience."""
         with self._lock:
-            known = self._kept.get((kind, shortest))
+            known = self._kept.get((kind, shortest, None)) or self._kept.get((kind, shortest, timeout))
         if known is not None:
             return known
         find = self._necessary if kind == "necessary" else self._sufficient
         found = find(shortest, timeout)
-        if found.family is not None:
-            with self._lock:
-                self._kept[kind, shortest] = found
+        with self._lock:
+            self._kept[kind, shortest, timeout if found.family is None else None] = found
         return found
 
     def _necessary(self, shortest: bool, timeout: float | None) -> Answer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -116,6 +116,10 @@ class DecisionGraph:
 
     def __hash__(self) -> int:
         return hash((self.variables, self.classes, len(self), self.tests.tobytes()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What is sent to another process are the fields; it builds its own kernel.
+        return DecisionGraph, tuple(getattr(self, each.name) for each in fields(self))
 
     def __repr__(self) -> str:
         return (

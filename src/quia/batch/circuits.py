@@ -14,50 +14,81 @@ from quia.errors import Unsupported
 from quia.families import Families, Kind
 
 if TYPE_CHECKING:
-    from quia.batch.arrow import Question
     from quia.circuit import Circuit
 
 _UNKNOWN = -1
+_KINDS: tuple[Kind, ...] = ("necessary", "sufficient")
 
 
-def explain_rows(circuit: Circuit, rows: npt.NDArray[np.int32], question: Question) -> dict[str, Any]:
+def batch(
+    circuit: Circuit,
+    rows: npt.NDArray[np.int32],
+    *,
+    target: int,
+    frozen: npt.NDArray[np.uint8],
+    costs: npt.NDArray[np.int64] | None,
+    limit: int,
+    timeout_per_row: float | None,
+    shortest: bool = True,
+    necessary: bool = True,
+    sufficient: bool = True,
+    count_necessary: bool = False,
+    count_sufficient: bool = False,
+    **_: Any,
+) -> dict[str, Any]:
     """What the kernel's `batch` gives for graphs, for a circuit."""
     decisions = [circuit.decide(row.tolist()) for row in rows]
+    held = tuple(np.flatnonzero(frozen).tolist())
     families = [
-        _families(circuit, row.tolist(), decision, question) for row, decision in zip(rows, decisions, strict=True)
+        _families(circuit, row.tolist(), decision, target, held, costs)
+        for row, decision in zip(rows, decisions, strict=True)
     ]
     found: dict[str, Any] = {"decision": np.array(decisions, np.int32).reshape(len(rows))}
-    kinds: tuple[Kind, ...] = ("necessary", "sufficient")
-    for kind in kinds:
-        found[kind] = _shortest(families, kind, question)
-        if question.counts:
-            found[f"count_{kind}"] = _counts(families, kind, question)
+    asked = {"necessary": (necessary, count_necessary), "sufficient": (sufficient, count_sufficient)}
+    for kind in _KINDS:
+        listed, counted = asked[kind]
+        if listed:
+            found[kind] = _reasons(families, kind, shortest, limit, timeout_per_row)
+        if counted:
+            found[f"count_{kind}"] = _counts(families, kind, timeout_per_row)
     return found
 
 
-def _families(circuit: Circuit, states: list[int], decision: int, question: Question) -> Families | None:
-    if decision == question.against:
+def _families(
+    circuit: Circuit,
+    states: list[int],
+    decision: int,
+    target: int,
+    frozen: tuple[int, ...],
+    costs: npt.NDArray[np.int64] | None,
+) -> Families | None:
+    if decision == target:
         return None
-    against = None if question.against < 0 else circuit.classes[question.against]
+    against = None if target < 0 else circuit.classes[target]
     try:
-        formula = complete_reason(circuit, states, against=against, frozen=question.frozen)
+        formula = complete_reason(circuit, states, against=against, frozen=frozen)
     except Unsupported:  # the circuit explains the other decision only
         return None
-    return Families.of(partial(formula.find_necessary), question.costs)
+    return Families(partial(formula.find_necessary), costs)
 
 
-def _shortest(families: list[Families | None], kind: Kind, question: Question) -> dict[str, Any]:
+def _reasons(
+    families: list[Families | None], kind: Kind, shortest: bool, limit: int, timeout: float | None
+) -> dict[str, Any]:
     ties, complete, reason_start = [], [], [0]
     members: list[int] = []
     member_start = [0]
     for each in families:
-        family = each.answer(kind, shortest=True, timeout=question.timeout).family if each else None
-        ties.append(_UNKNOWN if family is None else family.count())
-        complete.append(family is not None)
-        for reason in islice(family.listing() if family else (), question.limit):
+        found = each.answer(kind, shortest=shortest, timeout=timeout) if each else None
+        # Of all reasons the first can be had one by one where the family does not fit; ties cannot be counted then.
+        known = found is not None and not (found.is_cut_short or (shortest and found.family is None))
+        for reason in islice(found.listing() if found and known else (), limit):
             members.extend(reason)
             member_start.append(len(members))
         reason_start.append(len(member_start) - 1)
+        listed = reason_start[-1] - reason_start[-2]
+        ties.append((found.family.count() if found and found.family and shortest else listed) if known else _UNKNOWN)
+        complete.append(known)
     return {
         "complete": np.array(complete, np.uint8),
         "reason_start": np.array(reason_start, np.int64),
@@ -67,10 +98,10 @@ def _shortest(families: list[Families | None], kind: Kind, question: Question) -
     }
 
 
-def _counts(families: list[Families | None], kind: Kind, question: Question) -> dict[str, Any]:
+def _counts(families: list[Families | None], kind: Kind, timeout: float | None) -> dict[str, Any]:
     counts = []
     for each in families:
-        family = each.answer(kind, shortest=False, timeout=question.timeout).family if each else None
+        family = each.answer(kind, shortest=False, timeout=timeout).family if each else None
         counts.append(_UNKNOWN if family is None else family.count())
     return {"complete": np.array([count >= 0 for count in counts], np.uint8), **_split("count", counts)}
 

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from quia.classifier import Classifier
 
 
+FAULT = "quia:fault"
+"""A column of this name says of a row that it could not even be read, and why."""
+
+
 class Encoded(NamedTuple):
     """Rows as state indices (-1 where a variable is not tested), and why some of them could not be encoded."""
 
@@ -68,48 +72,61 @@ def _from_rows(pa: Any, data: Any, names: Sequence[str]) -> pa.Table:
     return pa.table({name: pa.array(array[:, i].tolist()) for i, name in enumerate(names)})
 
 
-def encode_table(classifier: Classifier, table: pa.Table) -> Encoded:
+def encode_table(classifier: Classifier, table: pa.Table | pa.RecordBatch) -> Encoded:
     """The states of every row; a row with a value that is none is told of, not lost.
 
     Complexity: a bisection a number, one look-up a distinct nominal value.
     """
-    states = np.full((table.num_rows, len(classifier.variables)), -1, np.int32)
+    # Column by column in memory, as they are made and hashed so.
+    states = np.full((len(classifier.variables), table.num_rows), -1, np.int32)
     faults: dict[int, str] = {}
-    present = set(table.column_names)
+    check_columns(classifier, table.schema.names)
+    if FAULT in table.schema.names:
+        told = table.column(FAULT).to_pylist()
+        faults = {row: message for row, message in enumerate(told) if message is not None}
     for index in classifier.tested:
         variable = classifier.variables[index]
-        if variable.name not in present:
-            raise InstanceError(
-                f"the table has no column {variable.name!r}, which the classifier tests"
-                f"{did_you_mean(variable.name, table.column_names)}"
-            )
         column, wrong = _encode_column(variable, table.column(variable.name))
-        states[:, index] = column
+        states[index] = column
         for row, message in wrong.items():
             faults.setdefault(row, message)
-    return Encoded(states, faults)
+    return Encoded(states.T, faults)
+
+
+def check_columns(classifier: Classifier, names: Sequence[str]) -> None:
+    """Refuse a table that lacks a column the classifier tests."""
+    for index in classifier.tested:
+        name = classifier.variables[index].name
+        if names.count(name) != 1:
+            raise InstanceError(
+                f"the table has {'no column' if name not in names else 'more than one column'} {name!r}, which the"
+                f" classifier tests{did_you_mean(name, names) if name not in names else ''}"
+            )
 
 
 def _encode_column(variable: Variable, column: Any) -> tuple[npt.NDArray[np.int32], dict[int, str]]:
     pa = arrow()
     kind = column.type
     if variable.is_numeric and (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        return _encode_numbers(variable, column)
+        values = column.to_numpy() if isinstance(column, pa.ChunkedArray) else column.to_numpy(zero_copy_only=False)
+        states = _states_of_numbers(variable, values)
+        if not (states < 0).any():
+            return states, {}
+        return states, dict.fromkeys(np.flatnonzero(states < 0).tolist(), _fault(variable, None))
     return _encode_distinct(variable, column)
 
 
-def _encode_numbers(variable: Variable, column: Any) -> tuple[npt.NDArray[np.int32], dict[int, str]]:
-    numbers = column.to_numpy().astype(np.float64)
+def _states_of_numbers(variable: Variable, values: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+    """The state of each number, -1 where it is missing and may not be."""
+    numbers = values.astype(np.float64)
     if variable.single:
         with np.errstate(over="ignore"):
             numbers = numbers.astype(np.float32).astype(np.float64)
     states = np.searchsorted(np.array(variable.below), numbers, side="left").astype(np.int32)
     missing = np.isnan(numbers)
-    states[missing] = len(variable.cuts) + 1 if variable.missing else -1
-    if variable.missing or not missing.any():
-        return states, {}
-    message = _fault(variable, None)
-    return states, dict.fromkeys(np.flatnonzero(missing).tolist(), message)
+    if missing.any():
+        states[missing] = len(variable.cuts) + 1 if variable.missing else -1
+    return states
 
 
 def _encode_distinct(variable: Variable, column: Any) -> tuple[npt.NDArray[np.int32], dict[int, str]]:
@@ -117,21 +134,38 @@ def _encode_distinct(variable: Variable, column: Any) -> tuple[npt.NDArray[np.in
     pa = arrow()
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    column = column.combine_chunks()
     if isinstance(column, pa.ChunkedArray):
-        column = column.chunk(0) if column.num_chunks else pa.array([], column.type)
+        column = column.unify_dictionaries().combine_chunks()
+        if isinstance(column, pa.ChunkedArray):
+            column = column.chunk(0) if column.num_chunks else pa.array([], column.type)
+    known, messages = _encode_values(variable, column.dictionary)
+    indices = column.indices
+    codes = (indices.fill_null(len(known) - 1) if indices.null_count else indices).to_numpy(zero_copy_only=False)
+    states = known[codes]
+    wrong = np.flatnonzero(states < 0).tolist() if messages else []
+    return states, {row: messages[int(codes[row])] for row in wrong}
+
+
+def _encode_values(variable: Variable, values: Any) -> tuple[npt.NDArray[np.int32], dict[int, str]]:
+    """The states of distinct values and, last, of null; and the faults of those that have none."""
+    pa = arrow()
+    if variable.is_numeric and (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        try:
+            states = _states_of_numbers(variable, values.cast(pa.float64()).to_numpy(zero_copy_only=False))
+            if not (states < 0).any():
+                last, fault = _encode_values(variable, pa.nulls(0))
+                return np.concatenate([states, last]), {len(states): text for text in fault.values()}
+        except pa.ArrowInvalid:
+            pass  # some text is no number, or is one that only Python reads: look at them one by one
     known: list[int] = []
     messages: dict[int, str] = {}
-    for position, value in enumerate([*column.dictionary.to_pylist(), None]):
+    for position, value in enumerate([*values.to_pylist(), None]):
         try:
             known.append(variable.encode(value))
         except QuiaError as fault:
             known.append(-1)
             messages[position] = str(fault)
-    codes = column.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)
-    states = np.array(known, np.int32)[codes]
-    wrong = np.flatnonzero(states < 0).tolist() if messages else []
-    return states, {row: messages[int(codes[row])] for row in wrong}
+    return np.array(known, np.int32), messages
 
 
 def _fault(variable: Variable, value: Any) -> str:
@@ -142,20 +176,33 @@ def _fault(variable: Variable, value: Any) -> str:
     raise AssertionError(f"{variable.name} takes {value!r}")
 
 
-def distinct(states: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """One row of each kind, and for every row which of them it equals.
+class Distinct(NamedTuple):
+    """The first row of each kind in order of appearance, for every row which of them it equals, and their hashes."""
 
-    Rows are told apart by a hash of 64 bits, then compared, so two that differ are never taken for one.
-    """
-    rows, columns = states.shape
-    if not rows or not columns:
-        return np.zeros(min(rows, 1), np.int64), np.zeros(rows, np.int64)
-    weights = np.random.default_rng(20220211).integers(1, 2**63, columns, np.uint64) | np.uint64(1)
-    hashes = np.zeros(rows, np.uint64)
-    for column in range(columns):
-        hashes += (states[:, column].astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)) * weights[column]
-        hashes ^= hashes >> np.uint64(29)
-    _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
-    if not np.array_equal(states[first][which], states):
+    first: npt.NDArray[np.int64]
+    which: npt.NDArray[np.int64]
+    hashes: npt.NDArray[np.uint64]
+
+
+def distinct(states: npt.NDArray[np.int32]) -> Distinct:
+    """Equal rows found: told apart by a hash of 64 bits, then compared, so two that differ are never taken for one."""
+    rows = len(states)
+    hashes = row_hashes(states)
+    kinds, first, which = np.unique(hashes, return_index=True, return_inverse=True)
+    if len(first) < rows and not np.array_equal(states[first[which]], states):
         _, first, which = np.unique(states, axis=0, return_index=True, return_inverse=True)
-    return first.astype(np.int64), which.reshape(-1).astype(np.int64)
+        kinds = hashes[first]
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return Distinct(first[order].astype(np.int64), rank[which.reshape(-1)], kinds[order])
+
+
+def row_hashes(states: npt.NDArray[np.int32]) -> npt.NDArray[np.uint64]:
+    """A hash of 64 bits for every row, the same in every run."""
+    weights = np.random.default_rng(20220211).integers(1, 2**63, states.shape[1], np.uint64) | np.uint64(1)
+    hashes = np.zeros(len(states), np.uint64)
+    for column, weight in enumerate(weights):
+        hashes += (states[:, column].astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)) * weight
+        hashes ^= hashes >> np.uint64(29)
+    return hashes

@@ -27,11 +27,20 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="""an option of the format: --option vtree=m.vtree or --option 'classes=["deny", "admit"]'""",
     )
+    parser.add_argument(
+        "--trust-pickle", action="store_true", help="unpickle MODEL, which runs any code that its maker put into it"
+    )
+
+
+def model_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options of the model's format that the arguments give."""
+    options = dict(_option(text) for text in arguments.option)
+    return options | ({"trust_pickle": True} if arguments.trust_pickle else {})
 
 
 def load_model(arguments: argparse.Namespace) -> Classifier:
     """The model that the arguments name."""
-    options = dict(_option(text) for text in arguments.option)
+    options = model_options(arguments)
     with working("reading the model"):
         return load(arguments.model, format=arguments.format, **options)
 

@@ -7,12 +7,14 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from quia.command import Subparsers, add_model, load_model, write
+from quia.command import Subparsers, add_model, load_model, model_options, write
+from quia.command.progress import working
 from quia.errors import QuiaError, listed
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
     from quia.graph import DecisionGraph
+    from quia.load.agreement import Agreement
     from quia.variables import Variable
 
 
@@ -24,6 +26,16 @@ def add(subparsers: Subparsers) -> None:
         description="Reads a model, checks it, and says what is in it and what had to be changed to explain it.",
     )
     add_model(parser)
+    parser.add_argument(
+        "--data",
+        metavar="FILE.csv",
+        help="compare with the model's own decisions on these rows, and at and around every threshold",
+    )
+    parser.add_argument(
+        "--predicted",
+        metavar="COLUMN",
+        help="which column of --data has them, if the model itself cannot be asked",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON (schema quia/check/1)")
     parser.set_defaults(run=run)
 
@@ -38,8 +50,31 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"quia: not sound: {fault}", file=sys.stderr)  # noqa: T201
         return 1
     facts = describe(classifier)
+    agreed = _compared(arguments)
+    if agreed is not None:
+        facts["agreement"] = agreed.to_dict()
     write(json.dumps(facts, ensure_ascii=False, indent=2) if arguments.json else _text(arguments.model, facts))
-    return 0
+    if agreed is None:
+        return 0
+    if not arguments.json:
+        write(f"  the model's own decisions: {agreed}")
+    return 0 if agreed.holds else 1
+
+
+def _compared(arguments: argparse.Namespace) -> Agreement | None:
+    if arguments.data is None:
+        return None
+    from quia.load.agreement import check
+    from quia.tables import read_csv
+
+    with working("comparing decisions"):
+        return check(
+            arguments.model,
+            read_csv(arguments.data).records(),
+            predicted=arguments.predicted,
+            format=arguments.format,
+            **model_options(arguments),
+        )
 
 
 def describe(classifier: Classifier) -> dict[str, Any]:

@@ -8,8 +8,9 @@ import os
 import sys
 from typing import Any
 
-from quia.command import Subparsers, add_model, instance, load_model, write
+from quia.command import Subparsers, add_model, write
 from quia.command.progress import working
+from quia.command.question import add_question, add_timeout, explained, limit_of
 
 
 def add(subparsers: Subparsers) -> None:
@@ -22,43 +23,23 @@ def add(subparsers: Subparsers) -> None:
         " --set Interview=fail",
     )
     add_model(parser)
-    instance.add_arguments(parser)
-    question = parser.add_argument_group("the question")
-    question.add_argument("--against", metavar="CLASS", help="ask why it was not this class")
-    question.add_argument(
-        "--frozen", metavar="FEATURE", action="append", default=[], help="a feature that cannot change; repeat it"
-    )
-    question.add_argument(
-        "--cost", metavar="FEATURE=N", action="append", default=[], help="what changing a feature costs (else 1)"
-    )
-    question.add_argument(
+    add_question(parser)
+    parser.add_argument(
         "--protected", metavar="FEATURE", action="append", default=[], help="is the decision biased by this feature?"
     )
     answer = parser.add_argument_group("the answer")
     answer.add_argument("--shortest", action="store_true", help="only the shortest (with costs, cheapest) reasons")
     many = answer.add_mutually_exclusive_group()
     many.add_argument("--all", action="store_true", help="every reason")
-    many.add_argument("--limit", metavar="N", type=_limit, default=10, help="at most N of each kind (default 10)")
-    answer.add_argument(
-        "--timeout",
-        metavar="S",
-        type=_seconds,
-        default=60.0,
-        help="count and gather reasons for S seconds a kind at most (default 60); then list what comes one by one",
-    )
+    many.add_argument("--limit", metavar="N", type=limit_of, default=10, help="at most N of each kind (default 10)")
+    add_timeout(answer)
     answer.add_argument("--json", action="store_true", help="print JSON (schema quia/explanation/1)")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Explain, print, and say by the exit code whether time was enough."""
-    from quia.explanation import explain
-
-    classifier = load_model(arguments)
-    features = [v.name for v in classifier.variables]
-    given = instance.read(arguments, features)
-    costs = dict(instance.pair(text, features, "--cost") for text in arguments.cost)
-    explanation = explain(classifier, given, against=arguments.against, frozen=arguments.frozen, costs=costs or None)
+    explanation = explained(arguments)
     limit = None if arguments.all else arguments.limit
     options: dict[str, Any] = {"limit": limit, "timeout": arguments.timeout, "shortest": arguments.shortest}
     with working("looking for reasons"):
@@ -79,19 +60,3 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _wants_colour() -> bool:
     return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-
-
-def _limit(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1
-    if not seconds >= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
-    return seconds

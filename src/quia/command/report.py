@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from quia.command import Subparsers, add_model, instance, write
-from quia.command.explain import _limit, _seconds
+from quia.command import Subparsers, add_model, write
 from quia.command.progress import working
-from quia.load import load
+from quia.command.question import add_question, add_timeout, explained, limit_of
 
 
 def add(subparsers: Subparsers) -> None:
@@ -21,34 +20,20 @@ def add(subparsers: Subparsers) -> None:
         " --set Interview=fail -o page.html",
     )
     add_model(parser)
-    instance.add_arguments(parser)
-    question = parser.add_argument_group("the question")
-    question.add_argument("--against", metavar="CLASS", help="ask why it was not this class")
-    question.add_argument(
-        "--frozen", metavar="FEATURE", action="append", default=[], help="a feature that cannot change; repeat it"
-    )
-    question.add_argument(
-        "--cost", metavar="FEATURE=N", action="append", default=[], help="what changing a feature costs (else 1)"
-    )
+    add_question(parser)
     answer = parser.add_argument_group("the answer")
     answer.add_argument("-o", "--output", metavar="FILE", required=True, help="where to; - is stdout")
-    answer.add_argument("--limit", metavar="N", type=_limit, default=10, help="at most N of each kind (default 10)")
-    answer.add_argument("--timeout", metavar="S", type=_seconds, help="stop looking for reasons after S seconds")
+    answer.add_argument("--limit", metavar="N", type=limit_of, default=10, help="at most N of each kind (default 10)")
+    add_timeout(answer)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Explain, write the page, and say by the exit code whether time was enough."""
-    from quia.explanation import explain
     from quia.load.files import write_text
     from quia.show.html import page
 
-    with working("reading the model"):
-        classifier = load(arguments.model, format=arguments.format)
-    features = [v.name for v in classifier.variables]
-    given = instance.read(arguments, features)
-    costs = dict(instance.pair(text, features, "--cost") for text in arguments.cost)
-    explanation = explain(classifier, given, against=arguments.against, frozen=arguments.frozen, costs=costs or None)
+    explanation = explained(arguments)
     with working("looking for reasons"):
         answer = explanation.to_dict(limit=arguments.limit, timeout=arguments.timeout)
         text = page(explanation, limit=arguments.limit, model=Path(arguments.model).name, answer=answer)

@@ -1,0 +1,156 @@
+"""Answers: what is known of many rows, in flat arrays that are cut, joined and put in order without a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[Any]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """For every row a list of sets of states, in compressed sparse rows.
+
+    Row i has the sets `set_start[i] … set_start[i+1]`; set k has the variables `variables[j]`, in the states
+    `states[j]`, for j in `member_start[k] … member_start[k+1]`, and leads to class `labels[k]` if it is a change.
+    A row that is not `known` has no list at all.
+    """
+
+    known: Bools
+    set_start: Ints
+    member_start: Ints
+    variables: Ints
+    states: Ints
+    labels: Ints
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory they take."""
+        return int(self.set_start.nbytes + self.member_start.nbytes + self.variables.nbytes + self.states.nbytes)
+
+    def take(self, rows: Ints) -> Lists:
+        """The lists of these rows, in this order."""
+        sets, set_start = spread(self.set_start, rows)
+        members, member_start = spread(self.member_start, sets)
+        return Lists(
+            self.known[rows], set_start, member_start, self.variables[members], self.states[members], self.labels[sets]
+        )
+
+    @staticmethod
+    def join(parts: Sequence[Lists]) -> Lists:
+        """One after the other."""
+        return Lists(
+            np.concatenate([part.known for part in parts]),
+            _join_starts([part.set_start for part in parts]),
+            _join_starts([part.member_start for part in parts]),
+            np.concatenate([part.variables for part in parts]),
+            np.concatenate([part.states for part in parts]),
+            np.concatenate([part.labels for part in parts]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """A number for every row: -1 where it is not known; those beyond 64 bits are in `large`, by row."""
+
+    values: npt.NDArray[np.int64]
+    large: dict[int, int] = field(default_factory=dict)
+
+    def take(self, rows: Ints) -> Numbers:
+        """The numbers of these rows, in this order."""
+        if not self.large:
+            return Numbers(self.values[rows])
+        return Numbers(
+            self.values[rows], {to: self.large[at] for to, at in enumerate(rows.tolist()) if at in self.large}
+        )
+
+    @staticmethod
+    def join(parts: Sequence[Numbers]) -> Numbers:
+        """One after the other."""
+        large: dict[int, int] = {}
+        begin = 0
+        for part in parts:
+            large.update({begin + row: number for row, number in part.large.items()})
+            begin += len(part.values)
+        return Numbers(np.concatenate([part.values for part in parts]), large)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The class of every row, its lists and numbers by the name of their column, and whether all could be found."""
+
+    decision: Ints
+    complete: Bools
+    lists: dict[str, Lists]
+    numbers: dict[str, Numbers]
+
+    def __len__(self) -> int:
+        return len(self.decision)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory they take, about."""
+        return 16 * len(self) * (1 + len(self.numbers)) + sum(part.nbytes for part in self.lists.values())
+
+    def nothing(self) -> Answers:
+        """The answers of one row of which nothing is known."""
+        none = np.zeros(0, np.int32)
+        start = np.zeros(2, np.int64)
+        unknown = Lists(np.zeros(1, bool), start, start[:1], none, none, none)
+        return Answers(
+            np.full(1, -1, self.decision.dtype),
+            np.zeros(1, bool),
+            dict.fromkeys(self.lists, unknown),
+            dict.fromkeys(self.numbers, Numbers(np.full(1, -1, np.int64))),
+        )
+
+    def take(self, rows: Ints) -> Answers:
+        """The answers of these rows, in this order."""
+        return Answers(
+            self.decision[rows],
+            self.complete[rows],
+            {name: part.take(rows) for name, part in self.lists.items()},
+            {name: part.take(rows) for name, part in self.numbers.items()},
+        )
+
+    @staticmethod
+    def join(parts: Sequence[Answers]) -> Answers:
+        """One after the other; all are answers to the same question."""
+        if len(parts) == 1:
+            return parts[0]
+        first = parts[0]
+        return Answers(
+            np.concatenate([part.decision for part in parts]),
+            np.concatenate([part.complete for part in parts]),
+            {name: Lists.join([part.lists[name] for part in parts]) for name in first.lists},
+            {name: Numbers.join([part.numbers[name] for part in parts]) for name in first.numbers},
+        )
+
+
+def spread(start: Ints, chosen: Ints) -> tuple[Ints, Ints]:
+    """Where the items of chosen lists are, one list after the other, and where each then starts.
+
+    >>> items, starts = spread(np.array([0, 2, 2, 5]), np.array([2, 0]))
+    >>> items.tolist(), starts.tolist()
+    ([2, 3, 4, 0, 1], [0, 3, 5])
+    """
+    begin = start[chosen]
+    length = start[1:][chosen] - begin
+    after = np.zeros(len(chosen) + 1, np.int64)
+    np.cumsum(length, out=after[1:])
+    return np.repeat(begin - after[:-1], length) + np.arange(after[-1]), after
+
+
+def _join_starts(starts: Sequence[Ints]) -> Ints:
+    joined = [np.zeros(1, np.int64)]
+    end = 0
+    for start in starts:
+        joined.append(start[1:] + end)
+        end += int(start[-1])
+    return np.concatenate(joined)

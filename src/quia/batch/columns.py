@@ -1,0 +1,135 @@
+"""Answers as Arrow columns: lists of lists of (feature, state), numbers, texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from quia.batch.answering import LARGEST_COUNT
+from quia.batch.answers import Answers, Ints, Lists, Numbers
+from quia.batch.question import KINDS, Question
+from quia.batch.table import arrow
+
+if TYPE_CHECKING:
+    from quia.classifier import Classifier
+
+
+class _Texts(NamedTuple):
+    """Features' names and, without repetition, states' texts; `code[begin[v] + s]` is the text of state s of v."""
+
+    features: Any
+    states: Any
+    code: npt.NDArray[np.int32]
+    begin: npt.NDArray[np.int64]
+    classes: Any
+
+
+def fields(question: Question, *, encoded: bool = False) -> list[Any]:
+    """What answers a question, column by column."""
+    pa = arrow()
+    text = pa.dictionary(pa.int32(), pa.string()) if encoded else pa.string()
+    states = pa.list_(pa.struct([("feature", text), ("state", text)]))
+    columns: list[tuple[str, Any]] = [("decision", text)]
+    for kind in question.shortest:
+        columns += [(f"shortest_{kind}", pa.list_(states)), (f"shortest_{kind}_ties", pa.int64())]
+    if question.all_reasons:
+        columns += [(f"{kind}_reasons", pa.list_(states)) for kind in KINDS]
+    if question.counts:
+        columns += [(f"{kind}_count", pa.decimal128(38, 0)) for kind in KINDS]
+    if question.counterfactuals:
+        columns.append(("counterfactuals", pa.list_(pa.struct([("changes", states), ("decision", text)]))))
+    if question.protected:
+        columns += [("biased", pa.bool_()), ("bias_reasons", pa.list_(states))]
+    columns += [("complete", pa.bool_()), ("error", text)]
+    return [pa.field(name, kind) for name, kind in columns]
+
+
+def answer_columns(
+    classifier: Classifier, answers: Answers, faults: Mapping[int, str], question: Question, *, encoded: bool = False
+) -> dict[str, Any]:
+    """The columns of the answers, by name; `faults` say why some rows have none."""
+    pa = arrow()
+    texts = _texts(classifier)
+    columns = {"decision": _text(answers.decision, texts.classes, encoded)}
+    for name, lists in answers.lists.items():
+        columns[name] = _lists(lists, texts, encoded, changes=name == "counterfactuals")
+    for name, numbers in answers.numbers.items():
+        columns[name] = _ties(numbers) if name.endswith("_ties") else _counts(numbers)
+    if question.protected:
+        bias = answers.lists["bias_reasons"]
+        columns["biased"] = pa.array(np.diff(bias.set_start) > 0, mask=~bias.known)
+    columns["complete"] = pa.array(answers.complete)
+    columns["error"] = _errors(classifier, answers, faults, question, encoded)
+    return columns
+
+
+def _errors(
+    classifier: Classifier, answers: Answers, faults: Mapping[int, str], question: Question, encoded: bool
+) -> Any:
+    pa = arrow()
+    codes = np.full(len(answers), -1, np.int32)
+    messages: dict[str, int] = {}
+    if question.against >= 0:
+        messages[f"the decision is {classifier.classes[question.against]!r} already"] = 0
+        codes[answers.decision == question.against] = 0
+    if faults:
+        codes[list(faults)] = [messages.setdefault(message, len(messages)) for message in faults.values()]
+    return _text(codes, pa.array(list(messages), pa.string()), encoded)
+
+
+def _texts(classifier: Classifier) -> _Texts:
+    pa = arrow()
+    texts: list[str] = []
+    begin = np.zeros(len(classifier.variables), np.int64)
+    for index in classifier.tested:
+        variable = classifier.variables[index]
+        begin[index] = len(texts)
+        texts.extend(variable.text(state) for state in range(variable.size))
+    states = pa.array(texts, pa.string()).dictionary_encode()
+    return _Texts(
+        pa.array([v.name for v in classifier.variables], pa.string()),
+        states.dictionary,
+        states.indices.to_numpy(),
+        begin,
+        pa.array(list(classifier.classes), pa.string()),
+    )
+
+
+def _text(codes: Ints, texts: Any, encoded: bool) -> Any:
+    """Texts by their number, none where that is below 0."""
+    pa = arrow()
+    numbers = codes.astype(np.int32, copy=False)
+    none = numbers < 0
+    indices = pa.array(numbers, mask=none) if none.any() else pa.array(numbers)
+    return pa.DictionaryArray.from_arrays(indices, texts) if encoded else texts.take(indices)
+
+
+def _lists(lists: Lists, texts: _Texts, encoded: bool, *, changes: bool) -> Any:
+    pa = arrow()
+    codes = texts.code[texts.begin[lists.variables] + lists.states] if len(texts.code) else lists.states
+    states = pa.StructArray.from_arrays(
+        [_text(lists.variables, texts.features, encoded), _text(codes, texts.states, encoded)], ["feature", "state"]
+    )
+    items = pa.ListArray.from_arrays(pa.array(lists.member_start.astype(np.int32)), states)
+    if changes:
+        items = pa.StructArray.from_arrays(
+            [items, _text(lists.labels, texts.classes, encoded)], ["changes", "decision"]
+        )
+    mask = None if lists.known.all() else pa.array(~lists.known)
+    return pa.ListArray.from_arrays(pa.array(lists.set_start.astype(np.int32)), items, mask=mask)
+
+
+def _ties(numbers: Numbers) -> Any:
+    return arrow().array(numbers.values, mask=numbers.values < 0)
+
+
+def _counts(numbers: Numbers) -> Any:
+    pa = arrow()
+    if not numbers.large:
+        return _ties(numbers).cast(pa.decimal128(38, 0))
+    exact = [numbers.large.get(row, number) for row, number in enumerate(numbers.values.tolist())]
+    return pa.array([Decimal(n) if 0 <= n <= LARGEST_COUNT else None for n in exact], pa.decimal128(38, 0))

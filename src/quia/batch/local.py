@@ -1,0 +1,293 @@
+"""A run on one machine: parts read in order, explained on all cores, written whole; safe to kill at any moment."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from quia import __version__
+from quia.batch.arrow import explain_batches, schema
+from quia.batch.cache import Cache
+from quia.batch.journal import Journal, open_journal
+from quia.batch.question import Question
+from quia.batch.read import Part, Source
+from quia.batch.summary import Summary, summary_of
+from quia.batch.table import FAULT, arrow
+from quia.batch.write import Format, format_of, join_parts, part_suffix, unwritable, write_batch, write_json
+from quia.errors import FormatError, QuiaError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from quia.classifier import Classifier
+
+MOST_ROWS, MOST_CELLS = 2**17, 2**21
+_PARTS = 64
+_KEPT_SETS = 1000
+
+
+class Progress(NamedTuple):
+    """How far a run is: rows done now and by earlier runs, how many there are if known, seconds since the start."""
+
+    rows: int
+    rows_before: int
+    rows_in_all: int | None
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What a run is to do. `model` tells one model from another; `output` is a file, or else a folder of parts."""
+
+    classifier: Classifier
+    model: str
+    source: Source
+    question: Question
+    output: Path
+    format: Format
+    is_folder: bool
+    ids: tuple[str, ...] = ()
+    rejects: Path | None = None
+    part_rows: int = 0
+    threads: int = 0
+
+    @property
+    def work(self) -> Path:
+        """Where parts are written."""
+        return self.output if self.is_folder else self.output.with_name(f"{self.output.name}.parts")
+
+    @property
+    def journal(self) -> Path:
+        """What says which are done."""
+        return self.output / "_journal" if self.is_folder else self.output.with_name(f"{self.output.name}.journal")
+
+    def part(self, index: int) -> Path:
+        """The file of a part."""
+        return self.work / f"part-{index:06d}.{part_suffix(self.format, joined=not self.is_folder)}"
+
+    def rejects_part(self, index: int) -> Path:
+        """The file of a part's rejected rows."""
+        assert self.rejects is not None
+        return self.work / f"_rejects-{index:06d}.{part_suffix(format_of(str(self.rejects)), joined=True)}"
+
+    def summary_part(self, index: int) -> Path:
+        """The file of a part's summary."""
+        return self.work / f"_summary-{index:06d}.json"
+
+    @property
+    def rows_a_part(self) -> int:
+        """How many rows a part has: enough parts for all cores, few enough to keep, and never a full memory."""
+        if self.part_rows:
+            return self.part_rows
+        known = self.source.rows or MOST_ROWS * _PARTS // 4
+        even = 1 << max(12, (max(known, 1) // _PARTS).bit_length())
+        return max(256, min(even, MOST_ROWS, MOST_CELLS // max(1, len(self.source.columns))))
+
+    def asked(self) -> dict[str, Any]:
+        """What makes the result what it is; if any of it differs, it is another run."""
+        question = asdict(replace(self.question, threads=1))
+        question["costs"] = None if self.question.costs is None else [str(c) for c in self.question.costs]
+        asked = {
+            "version": __version__,
+            "model": self.model,
+            "input": {"path": os.path.abspath(self.source.path), **self.source.fingerprint()},
+            "question": question,
+            "columns": list(self.source.columns),
+            "ids": list(self.ids),
+            "part_rows": self.rows_a_part,
+            "rejects": None if self.rejects is None else str(self.rejects),
+        }
+        plain: dict[str, Any] = json.loads(json.dumps(asked))
+        return plain
+
+
+def run(job: Job, *, progress: Callable[[Progress], None] | None = None, restart: bool = False) -> Summary:
+    """Explain every row of the source; go on where an earlier run was stopped.
+
+    Raises QuiaError, and leaves nothing half-written under a final name, if something cannot be read or written.
+    """
+    if restart:
+        _forget(job)
+    elif not job.journal.exists() and job.output.exists() and not _is_empty_folder(job.output):
+        raise QuiaError(f"{job.output} is there already and no run of quia's left it; remove it or write elsewhere")
+    try:
+        job.work.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        raise unwritable(job.work, fault) from None
+    journal = open_journal(job.journal, job.asked(), output=job.output)
+    try:
+        if journal.finished is None or not _is_whole(job, journal):
+            _explain_all(job, journal, progress or (lambda _: None))
+            if journal.asked["input"] != job.asked()["input"]:
+                raise FormatError("has changed while it was read; run again with --restart", file=job.source.path)
+            summary = _finish(job, journal)
+        else:
+            summary = Summary.from_dict(journal.finished)
+        _tidy(job)
+        return summary
+    finally:
+        journal.close()
+
+
+def _explain_all(job: Job, journal: Journal, progress: Callable[[Progress], None]) -> None:
+    started = time.monotonic()
+    before = sum(facts["rows"] for facts in journal.done.values())
+    rows = 0
+    threads = job.threads or os.cpu_count() or 1
+    cache = Cache()
+    stop = threading.Event()
+    waiting: set[Future[tuple[int, dict[str, Any]]]] = set()
+
+    def settle(done: set[Future[tuple[int, dict[str, Any]]]]) -> None:
+        nonlocal rows
+        for future in done:
+            index, facts = future.result()
+            journal.write_done(index, facts)
+            rows += facts["rows"]
+        progress(Progress(rows, before, job.source.rows, time.monotonic() - started))
+
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for part in job.source.parts(job.rows_a_part):
+                if _is_done(job, journal, part):
+                    continue
+                waiting.add(pool.submit(_explain_part, job, part, cache, stop))
+                # One part more than there are threads, so that none waits for the reader.
+                while len(waiting) > threads:
+                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                    settle(done)
+            while waiting:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                settle(done)
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _is_done(job: Job, journal: Journal, part: Part) -> bool:
+    facts = journal.done.get(part.number)
+    if facts is None or facts["rows"] != part.rows.num_rows:
+        return False
+    file = job.part(part.number)
+    return file.is_file() and file.stat().st_size == facts["bytes"] and job.summary_part(part.number).is_file()
+
+
+def _is_whole(job: Job, journal: Journal) -> bool:
+    """Whether a finished run's result is still there."""
+    if not job.is_folder:
+        return job.output.is_file()
+    sizes = {job.part(index): facts["bytes"] for index, facts in journal.done.items()}
+    return all(file.is_file() and file.stat().st_size == size for file, size in sizes.items())
+
+
+def _explain_part(job: Job, part: Part, cache: Cache, stop: threading.Event) -> tuple[int, dict[str, Any]]:
+    if stop.is_set():
+        raise QuiaError("stopped")
+    question = replace(job.question, threads=1)  # the parts themselves keep all cores busy
+    (found,) = explain_batches(iter([part.rows]), job.classifier, question, ids=job.ids, cache=cache, encoded=True)
+    summary = summary_of(found, ids=job.ids, start=part.start)
+    if not job.ids:
+        found = _numbered(found, part.start)
+    if job.rejects is not None:
+        found, rejected = _parted(found, part)
+        write_batch(rejected, job.rejects_part(part.number))
+    write_json(summary.to_dict(), job.summary_part(part.number))
+    write_batch(found, job.part(part.number))
+    return part.number, {"rows": part.rows.num_rows, "bytes": job.part(part.number).stat().st_size}
+
+
+def _numbered(found: pa.RecordBatch, start: int) -> pa.RecordBatch:
+    pa = arrow()
+    numbers = pa.array(np.arange(start + 1, start + 1 + found.num_rows))
+    return pa.RecordBatch.from_arrays([numbers, *found.columns], schema=_result_schema(found.schema))
+
+
+def _result_schema(answers: Any) -> Any:
+    """With the number of the row, from 1 on, first."""
+    pa = arrow()
+    return pa.schema([pa.field("row", pa.int64()), *answers])
+
+
+def _parted(found: pa.RecordBatch, part: Part) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    """The rows that have a decision; and the input rows that have none, with their number and why."""
+    pa = arrow()
+    sound = found.column("decision").is_valid()
+    faulty = pa.array(~sound.to_numpy(zero_copy_only=False))
+    rows = part.rows.filter(faulty)
+    names = [name for name in rows.schema.names if name != FAULT]
+    numbers = pa.array(np.flatnonzero(faulty.to_numpy(zero_copy_only=False)) + part.start + 1)
+    columns = [numbers, *(_plain(rows.column(name)) for name in names), _plain(found.column("error").filter(faulty))]
+    rejected = pa.RecordBatch.from_arrays(columns, names=["row", *names, "error"])
+    return found.filter(sound), rejected
+
+
+def _plain(column: Any) -> Any:
+    return column.dictionary_decode() if arrow().types.is_dictionary(column.type) else column
+
+
+def _finish(job: Job, journal: Journal) -> Summary:
+    """Join what is to be joined, add up, and say so."""
+    indices = sorted(journal.done)
+    summary = Summary()
+    for index in indices:
+        summary.add(Summary.from_dict(json.loads(job.summary_part(index).read_text(encoding="utf-8"))))
+    if job.rejects is not None:
+        join_parts([job.rejects_part(i) for i in indices], job.rejects, _rejects_schema(job, indices))
+    if not job.is_folder:
+        join_parts([job.part(i) for i in indices], job.output, _output_schema(job))
+    elif not indices:
+        empty = _output_schema(job).empty_table().combine_chunks().to_batches()
+        batch = empty[0] if empty else arrow().RecordBatch.from_pylist([], _output_schema(job))
+        write_batch(batch, job.part(0))
+    journal.write_finished(summary.to_dict(most_sets=_KEPT_SETS))
+    return summary
+
+
+def _output_schema(job: Job) -> Any:
+    id_fields = [job.source.schema.field(name) for name in job.ids]
+    answers = schema(job.question, id_fields, encoded=True)
+    return answers if job.ids else _result_schema(answers)
+
+
+def _rejects_schema(job: Job, indices: Sequence[int]) -> Any:
+    pa = arrow()
+    fields = [job.source.schema.field(name) for name in job.source.columns]
+    return pa.schema([pa.field("row", pa.int64()), *fields, pa.field("error", pa.string())])
+
+
+def _tidy(job: Job) -> None:
+    """Remove what only an unfinished run needs."""
+    if not job.is_folder:
+        shutil.rmtree(job.work, ignore_errors=True)
+        return
+    for pattern in ("_summary-*.json", "_rejects-*", ".*.partial"):
+        for file in job.work.glob(pattern):
+            file.unlink(missing_ok=True)
+
+
+def _forget(job: Job) -> None:
+    """Remove what an earlier run has left, and nothing else."""
+    if job.is_folder and job.journal.exists():
+        for pattern in ("part-*", "_summary-*.json", "_rejects-*", ".*.partial"):
+            for file in job.work.glob(pattern):
+                file.unlink(missing_ok=True)
+    elif not job.is_folder:
+        shutil.rmtree(job.work, ignore_errors=True)
+        if job.output.is_file() and job.journal.exists():
+            job.output.unlink()
+    job.journal.unlink(missing_ok=True)
+
+
+def _is_empty_folder(path: Path) -> bool:
+    return path.is_dir() and not any(path.iterdir())

@@ -1,0 +1,131 @@
+"""Columns of lists as text, without a loop over rows: for CSV as phrases, for JSON lines as objects."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from quia.batch.table import arrow
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+AND, OR = " and ", " | "
+
+
+def csv_columns(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Reasons as `Essay: fail and Interview: fail`, several of them parted by ` | `."""
+    pa = arrow()
+    columns = [_for_csv(column) for column in batch.columns]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def json_lines(batch: pa.RecordBatch) -> bytes:
+    """A JSON object a row; a reason is an object from feature to state, as in `Reason.to_dict`."""
+    import pyarrow.compute as pc
+
+    pa = arrow()
+    pieces: list[Any] = []
+    for position, (name, column) in enumerate(zip(batch.schema.names, batch.columns, strict=True)):
+        pieces += [pa.scalar(f"{', ' if position else '{'}{json.dumps(name, ensure_ascii=False)}: "), _as_json(column)]
+    lines = pc.binary_join_element_wise(*pieces, pa.scalar("}\n"), pa.scalar(""))
+    return "".join(lines.to_pylist()).encode() if batch.num_rows else b""
+
+
+def _for_csv(column: Any) -> Any:
+    pa = arrow()
+    kind = column.type
+    if pa.types.is_list(kind):
+        return _join_lists(column, _states_text, AND, OR, "", "")
+    if pa.types.is_dictionary(kind):
+        return column.dictionary_decode()
+    if pa.types.is_decimal(kind) or pa.types.is_nested(kind):
+        return column.cast(pa.string()) if pa.types.is_decimal(kind) else _quoted_values(column)
+    return column
+
+
+def _as_json(column: Any) -> Any:
+    import pyarrow.compute as pc
+
+    pa = arrow()
+    kind = column.type
+    if pa.types.is_list(kind) and _holds_reasons(kind):
+        text = _join_lists(column, _states_json, ", ", ", ", "{", "}")
+        text = pc.binary_join_element_wise(pa.scalar("["), text, pa.scalar("]"), pa.scalar(""))
+    elif pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+        text = column.cast(pa.string())
+    else:
+        text = _quoted_values(column)
+    return text.fill_null("null")
+
+
+def _holds_reasons(kind: Any) -> bool:
+    pa = arrow()
+    inner = kind.value_type
+    if pa.types.is_list(inner):
+        inner = inner.value_type
+    return bool(pa.types.is_struct(inner))
+
+
+def _join_lists(column: Any, states_text: Any, inner: str, outer: str, opening: str, closing: str) -> Any:
+    """Lists of lists of states, or of changes, each as one text."""
+    import pyarrow.compute as pc
+
+    pa = arrow()
+    sets = column.values
+    decision = None
+    if pa.types.is_struct(sets.type):
+        sets, decision = sets.field("changes"), sets.field("decision")
+    members = states_text(sets.values)
+    texts = pc.binary_join(pa.ListArray.from_arrays(sets.offsets, members), inner)
+    texts = pc.binary_join_element_wise(pa.scalar(opening), texts, pa.scalar(closing), pa.scalar(""))
+    if decision is not None:
+        texts = _with_decision(texts, decision, as_json=bool(opening))
+    lists = pa.ListArray.from_arrays(column.offsets, texts)
+    joined = pc.binary_join(lists, outer)
+    return pc.if_else(column.is_valid(), joined, pa.scalar(None, pa.string())) if column.null_count else joined
+
+
+def _with_decision(texts: Any, decision: Any, *, as_json: bool) -> Any:
+    import pyarrow.compute as pc
+
+    pa = arrow()
+    if as_json:
+        quoted = _quoted_values(decision)
+        parts = [pa.scalar('{"changes": '), texts, pa.scalar(', "decision": '), quoted, pa.scalar("}")]
+    else:
+        parts = [texts, pa.scalar(": "), _decoded(decision)]
+    return pc.binary_join_element_wise(*parts, pa.scalar(""))
+
+
+def _states_text(states: Any) -> Any:
+    import pyarrow.compute as pc
+
+    pa = arrow()
+    feature, state = _decoded(states.field("feature")), _decoded(states.field("state"))
+    return pc.binary_join_element_wise(feature, state, pa.scalar(": "))
+
+
+def _states_json(states: Any) -> Any:
+    import pyarrow.compute as pc
+
+    pa = arrow()
+    feature, state = _quoted_values(states.field("feature")), _quoted_values(states.field("state"))
+    return pc.binary_join_element_wise(feature, state, pa.scalar(": "))
+
+
+def _decoded(column: Any) -> Any:
+    pa = arrow()
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def _quoted_values(column: Any) -> Any:
+    """Each value as JSON; distinct texts are looked at once."""
+    pa = arrow()
+    if not pa.types.is_dictionary(column.type) and pa.types.is_string(column.type):
+        column = column.dictionary_encode()
+    if not pa.types.is_dictionary(column.type):
+        texts = [json.dumps(value, ensure_ascii=False, default=str) for value in column.to_pylist()]
+        return pa.array([None if text == "null" else text for text in texts], pa.string())
+    quoted = [json.dumps(value, ensure_ascii=False, default=str) for value in column.dictionary.to_pylist()]
+    return pa.array(quoted, pa.string()).take(column.indices)

@@ -1,0 +1,170 @@
+"""`quia batch`: why a model decided as it did, for every row of a table."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quia.command import Subparsers, add_model, instance, load_model, write
+from quia.command.progress import Bar
+from quia.command.question import limit_of, seconds_of
+from quia.errors import QuiaError
+from quia.load.files import read_bytes, write_text
+
+if TYPE_CHECKING:
+    from quia.batch.local import Job
+    from quia.batch.question import Question
+    from quia.classifier import Classifier
+
+
+def add(subparsers: Subparsers) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "batch",
+        help="why a model decided as it did, for every row of a table",
+        description="Explains every row of a table. Killed at any moment, the same command goes on where it was.",
+        epilog="example: quia batch model.json decisions.parquet -o reasons.parquet --id case --summary page.html",
+    )
+    add_model(parser)
+    parser.add_argument("data", metavar="DATA", help="CSV (.gz is fine), Parquet (a file or a folder) or Arrow IPC")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="OUT",
+        required=True,
+        help="a .parquet, .csv or .jsonl file; any other name is a folder of Parquet parts",
+    )
+    parser.add_argument(
+        "--id", metavar="COLUMN", action="append", default=[], help="a column to carry along (else the row's number)"
+    )
+    parser.add_argument("--rejects", metavar="FILE", help="put rows that cannot be explained here, not into OUT")
+    parser.add_argument("--delimiter", metavar="C", help="what parts a CSV's columns (else told by its first line)")
+    _add_question(parser)
+    _add_running(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_question(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what to compute (the shortest reasons of both kinds, if nothing is said)")
+    group.add_argument("--necessary", action="store_true", help="the shortest necessary reasons")
+    group.add_argument("--sufficient", action="store_true", help="the shortest sufficient reasons")
+    group.add_argument("--limit", metavar="N", type=limit_of, default=10, help="list at most N of each (default 10)")
+    group.add_argument("--all", metavar="N", type=limit_of, default=0, help="the first N of all reasons, of both kinds")
+    group.add_argument("--counts", action="store_true", help="how many reasons there are in all, exactly")
+    group.add_argument("--counterfactuals", metavar="N", type=limit_of, default=0, help="the nearest N changes")
+    group.add_argument(
+        "--protected", metavar="FEATURE", action="append", default=[], help="is the decision biased by this? repeat it"
+    )
+    group.add_argument("--against", metavar="CLASS", help="ask why it was not this class")
+    group.add_argument(
+        "--frozen", metavar="FEATURE", action="append", default=[], help="a feature that cannot change; repeat it"
+    )
+    group.add_argument(
+        "--cost", metavar="FEATURE=N", action="append", default=[], help="what changing a feature costs (else 1)"
+    )
+    group.add_argument("--timeout", metavar="S", type=seconds_of, help="give up on a row after S seconds")
+
+
+def _add_running(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("how")
+    group.add_argument("--engine", choices=("local", "spark"), default="local", help="where to run (default local)")
+    group.add_argument("--threads", metavar="N", type=limit_of, default=0, help="how many threads (default: all cores)")
+    group.add_argument("--part-rows", metavar="N", type=limit_of, default=0, help="rows a part (default: by the size)")
+    group.add_argument("--restart", action="store_true", help="forget what an earlier run has done, and begin anew")
+    group.add_argument("--summary", metavar="PAGE.html", help="write what was found as a page with pictures")
+    group.add_argument("--json", action="store_true", help="print the summary as JSON (schema quia/batch/1)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Explain all rows, and say what was found."""
+    from quia.batch.question import KINDS, ask
+
+    classifier = load_model(arguments)
+    features = [v.name for v in classifier.variables]
+    kinds = [kind for kind in KINDS if getattr(arguments, kind)]
+    other = arguments.all or arguments.counts or arguments.counterfactuals or arguments.protected
+    question = ask(
+        classifier,
+        against=arguments.against,
+        frozen=arguments.frozen,
+        costs=dict(instance.pair(text, features, "--cost") for text in arguments.cost) or None,
+        shortest=kinds or (() if other and not arguments.summary else KINDS),
+        limit=arguments.limit,
+        all_reasons=arguments.all,
+        counts=arguments.counts,
+        counterfactuals=arguments.counterfactuals,
+        protected=arguments.protected,
+        timeout=arguments.timeout,
+    )
+    if arguments.engine == "spark":
+        return _run_on_spark(arguments, classifier, question)
+    return _run_here(arguments, classifier, question)
+
+
+def _run_here(arguments: argparse.Namespace, classifier: Classifier, question: Question) -> int:
+    from quia.batch import local
+
+    job = _job(arguments, classifier, question)
+    started = time.monotonic()
+    with Bar() as bar:
+        summary = local.run(job, progress=bar.show, restart=arguments.restart)
+    seconds = time.monotonic() - started
+    if arguments.summary:
+        from quia.show.audit import page
+
+        write_text(page(summary, title=f"{arguments.data}, decided by {arguments.model}"), arguments.summary)
+    if arguments.json:
+        facts = {"schema": "quia/batch/1", "seconds": round(seconds, 3), **summary.to_dict(most_sets=100)}
+        write(json.dumps(facts, ensure_ascii=False, indent=2))
+    else:
+        from quia.show.audit import text
+
+        write(text(summary, output=arguments.output, rejects=arguments.rejects, seconds=seconds))
+    return 3 if summary.incomplete else 0
+
+
+def _job(arguments: argparse.Namespace, classifier: Classifier, question: Question) -> Job:
+    from quia.batch.local import Job
+    from quia.batch.read import open_source
+    from quia.batch.write import FORMATS, format_of
+
+    output = Path(arguments.output)
+    is_folder = output.is_dir() or output.suffix.lower().lstrip(".") not in (*FORMATS, "ndjson")
+    if arguments.rejects:
+        format_of(arguments.rejects)
+        if not Path(arguments.rejects).absolute().parent.is_dir():
+            raise QuiaError(f"{arguments.rejects} cannot be written: its folder is not there")
+    if arguments.delimiter is not None and len(arguments.delimiter) != 1:
+        raise QuiaError(f"--delimiter is {arguments.delimiter!r}; it is one character")
+    return Job(
+        classifier=classifier,
+        model=hashlib.sha256(read_bytes(arguments.model)).hexdigest(),
+        source=open_source(arguments.data, classifier, question, ids=arguments.id, delimiter=arguments.delimiter),
+        question=question,
+        output=output,
+        format="parquet" if is_folder else format_of(arguments.output),
+        is_folder=is_folder,
+        ids=tuple(arguments.id),
+        rejects=Path(arguments.rejects) if arguments.rejects else None,
+        part_rows=arguments.part_rows,
+        threads=arguments.threads,
+    )
+
+
+def _run_on_spark(arguments: argparse.Namespace, classifier: Classifier, question: Question) -> int:
+    from quia.batch import spark
+
+    refused = {"--rejects": arguments.rejects, "--summary": arguments.summary, "--restart": arguments.restart}
+    for option, value in refused.items():
+        if value:
+            raise QuiaError(f"{option} is for --engine local; Spark writes errors into their column, and OUT once")
+    rows = spark.run(
+        classifier, question, arguments.data, arguments.output, ids=arguments.id, delimiter=arguments.delimiter
+    )
+    print(f"quia: {rows:,} rows explained into {arguments.output}", file=sys.stderr)  # noqa: T201
+    return 0

@@ -1,0 +1,52 @@
+"""`quia learn`: a tree for those who have only data."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from quia.command import Subparsers, write
+from quia.command.progress import working
+
+
+def add(subparsers: Subparsers) -> None:
+    """Register the command."""
+    parser = subparsers.add_parser(
+        "learn",
+        help="learn a tree from a table",
+        description="Learns a decision tree from a CSV table and writes it as quia's JSON.",
+        epilog="example: quia learn loans.csv -o tree.json && quia explain tree.json --data loans.csv --row 7",
+    )
+    parser.add_argument("data", metavar="DATA.csv", help="a table whose first line names the columns (.gz is fine)")
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where the tree goes; - is stdout")
+    parser.add_argument("--target", metavar="COLUMN", help="what to learn (default: the last column)")
+    parser.add_argument("--min-rows", metavar="N", type=int, default=5, help="fewest rows in a leaf (default 5)")
+    parser.add_argument("--max-depth", metavar="N", type=int, help="greatest depth (scikit-learn only)")
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="which rows are kept apart for testing")
+    parser.add_argument("--j48", action="store_true", help="learn with Weka's J48; needs Java and a weka.jar")
+    parser.add_argument("--weka-jar", metavar="FILE", help="where weka.jar is, if it is not found by itself")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Learn, write, and say on stderr how good the tree is."""
+    from quia.learn import learn
+    from quia.load import json
+    from quia.tables import read_csv
+
+    with working("learning"):
+        learned = learn(
+            read_csv(arguments.data),
+            target=arguments.target,
+            learner="j48" if arguments.j48 else "sklearn",
+            seed=arguments.seed,
+            max_depth=arguments.max_depth,
+            min_rows=arguments.min_rows,
+            weka_jar=arguments.weka_jar,
+        )
+    if arguments.output == "-":
+        write(json.dumps(learned.classifier).rstrip("\n"))
+    else:
+        json.write(learned.classifier, arguments.output)
+    print(learned.report, file=sys.stderr)  # noqa: T201
+    return 0

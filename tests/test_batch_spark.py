@@ -1,0 +1,134 @@
+"""Spark gives what one machine gives: a real session, with Python workers and a JVM."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+
+import quia
+from quia.cli import main
+from strategies import random_case, random_instance
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own
+MODEL = Path(__file__).parents[1] / "examples" / "admissions.json"
+
+
+@pytest.fixture
+def spark(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    if shutil.which("java") is None:
+        if os.environ.get("CI"):
+            pytest.fail("there is no java; CI must have it")
+        pytest.skip("Spark needs Java, which is not here")
+    sql = pytest.importorskip("pyspark.sql")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # the workers' Python is this one
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.memory": "512m",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",  # the work is short: no time to optimise
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "50",
+    }
+    builder = sql.SparkSession.builder.master("local[2]").appName("quia tests")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+def test_spark_gives_what_one_machine_gives(spark: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """One test, as one start of a JVM is enough."""
+    faults_come_before_the_work(spark)
+    random_questions_are_answered_alike(spark)
+    the_command_writes_what_the_local_one_writes(spark, capsys, tmp_path)
+
+
+def random_questions_are_answered_alike(spark: Any) -> None:
+    from quia.batch.spark import explain
+
+    rng = Random(8)
+    for _ in range(2):
+        case = random_case(rng)
+        graph = quia.DecisionGraph.from_dict(case.graph)
+        rows = [
+            {"id": n} | {k: None if v is None else str(v) for k, v in random_instance(rng, case.graph).items()}
+            for n in range(200)
+        ]
+        for n in (3, 50):
+            rows[n] = rows[n] | dict.fromkeys(list(case.graph["variables"])[:1], "neither here nor there")
+        options: dict[str, Any] = {
+            "against": case.against,
+            "frozen": sorted(case.frozen),
+            "costs": case.costs,
+            "counts": True,
+            "all_reasons": 3,
+            "counterfactuals": 2,
+            "protected": list(case.graph["variables"])[:1],
+        }
+        table = pa.Table.from_pylist(rows)
+        here = quia.explain_batch(graph, table, ids=["id"], **options)
+        types = ", ".join(["id long", *(f"`{name}` string" for name in table.column_names[1:])])
+        frame = spark.createDataFrame([tuple(row.values()) for row in rows], types).repartition(2)
+        there = sorted(
+            (row.asDict(recursive=True) for row in explain(frame, graph, ids=["id"], **options).collect()),
+            key=lambda row: row["id"],
+        )
+        assert there == here.to_pylist()
+
+
+def the_command_writes_what_the_local_one_writes(
+    spark: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    rng = Random(1)
+    rows = pa.table(
+        {
+            "id": list(range(3000)),
+            "SAT": [str(rng.choice([1200, 1449, 1450, 1451])) for _ in range(3000)],
+            "GPA": rng.choices(["low", "medium", "high", "none", None], [9, 9, 9, 1, 1], k=3000),
+            "Essay": rng.choices(["fail", "pass"], k=3000),
+            "Interview": rng.choices(["fail", "pass"], k=3000),
+        }
+    )
+    pq.write_table(rows, tmp_path / "t.parquet")
+    pacsv.write_csv(rows, tmp_path / "t.csv")
+    for data, out in (("t.parquet", "spark.parquet"), ("t.csv", "spark.jsonl")):
+        asked = ["batch", str(MODEL), str(tmp_path / data), "--id", "id", "--counts", "--necessary", "-o"]
+        assert main([*asked, str(tmp_path / out), "--engine", "spark"]) == 0
+        assert "3,000 rows explained" in capsys.readouterr().err
+        assert main([*asked, str(tmp_path / f"local-{out}.parquet")]) == 0
+        here = pq.read_table(tmp_path / f"local-{out}.parquet")
+        read = spark.read.parquet if out.endswith("parquet") else spark.read.json
+        found = [row.asDict(recursive=True) for row in read(str(tmp_path / out)).collect()]
+        if out.endswith("jsonl"):  # which has no nulls and no decimals
+            found = [dict.fromkeys(here.column_names) | row for row in found]
+        assert sorted(found, key=lambda row: int(row["id"])) == here.to_pylist()
+        capsys.readouterr()
+    code = main(
+        ["batch", str(MODEL), str(tmp_path / "t.csv"), "-o", str(tmp_path / "spark.parquet"), "--engine", "spark"]
+    )
+    assert code == 2
+    assert "already" in capsys.readouterr().err
+
+
+def faults_come_before_the_work(spark: Any) -> None:
+    from quia.batch.spark import explain
+
+    graph = quia.load(MODEL)
+    frame = spark.createDataFrame([(1, "low")], "id long, GPA string")
+    with pytest.raises(quia.InstanceError, match="no column 'SAT'"):
+        explain(frame, graph)
+    with pytest.raises(quia.InstanceError, match="against is 'Acept'"):
+        explain(frame, graph, against="Acept")
