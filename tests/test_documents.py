@@ -48,7 +48,7 @@ def test_a_wrong_output_is_noticed() -> None:
 
 @pytest.mark.parametrize("command", ["quia explian x", "quia explain nothing.json --set A=1", "rm -r docs"])
 def test_a_command_that_fails_or_is_not_ours_is_no_output(command: str) -> None:
-    with pytest.raises(ValueError, match="failed with exit code 2|is no command"):
+    with pytest.raises(ValueError, match=r"failed with exit code 2|is no command"):
         executed.rerun(f"```console\n$ {command}\n```\n")
 
 
