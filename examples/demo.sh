@@ -24,5 +24,6 @@ cat <<'NEXT'
 What to try next:
   .venv/bin/quia explain --help                    other questions: --frozen, --cost, --json …
   .venv/bin/quia check examples/iris.json          what is in a model
+  .venv/bin/quia learn YOUR.csv -o tree.json       a tree from your own table
   .venv/bin/python examples/loan_in_python.py      the same from Python
 NEXT
