@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -92,8 +92,13 @@ def _run(command: str) -> str:
     if program != "quia":
         raise ValueError(f"{program} is no command that a page may run; show it in a ```sh block")
     printed, told = io.StringIO(), io.StringIO()
-    with redirect_stdout(printed), redirect_stderr(told), suppress(SystemExit):  # argparse's --help exits
-        main(arguments)
+    with redirect_stdout(printed), redirect_stderr(told):
+        try:
+            code = main(arguments)
+        except SystemExit as stop:  # argparse exits by itself
+            code = stop.code
+    if code not in (0, 3):
+        raise ValueError(f"quia {shlex.join(arguments)} failed with exit code {code}: {told.getvalue()}")
     return printed.getvalue() + told.getvalue()
 
 

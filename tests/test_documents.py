@@ -46,6 +46,12 @@ def test_a_wrong_output_is_noticed() -> None:
     assert executed.rerun(fresh) == fresh
 
 
+@pytest.mark.parametrize("command", ["quia explian x", "quia explain nothing.json --set A=1", "rm -r docs"])
+def test_a_command_that_fails_or_is_not_ours_is_no_output(command: str) -> None:
+    with pytest.raises(ValueError, match=r"failed with exit code 2|is no command"):
+        executed.rerun(f"```console\n$ {command}\n```\n")
+
+
 def test_an_ellipsis_stands_for_anything_and_only_that() -> None:
     page = "```python\nprint('a 1 b')\n```\n```text\na … {}\n```\n"
     assert executed.rerun(page.format("b")) == page.format("b")

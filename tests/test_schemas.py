@@ -75,6 +75,20 @@ def test_what_the_command_line_prints(capsys: pytest.CaptureFixture[str], tmp_pa
     assert answer["sound"] is False
 
 
+def test_agreement_with_a_column_of_decisions(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    iris = ROOT / "examples" / "iris.json"
+    graph = quia.load(iris)
+    rows = [example_instance(graph, seed) for seed in range(30)]
+    names = list(rows[0])
+    lines = [",".join([*names, "said"])]
+    lines += [",".join([*(str(row[name]) for name in names), graph.classify(row)]) for row in rows]
+    lines.append(lines[1].replace("Iris-", "Not-"))
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    answer = printed(capsys, "check", iris, "--data", tmp_path / "rows.csv", "--predicted", "said", "--json")
+    validator("check").validate(answer)
+    assert (answer["agreement"]["agreed"], answer["agreement"]["differing"]) == (30, 1)
+
+
 def test_the_schemas_refuse_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
     graph = quia.load(ROOT / "examples" / "admissions.json")
     instance = {"SAT": 1400, "GPA": "medium", "Essay": "fail", "Interview": "fail"}
