@@ -46,7 +46,7 @@ sanitize: $(VENV)/.installed-dev
 	  .venv-sanitize/bin/python -m pytest tests -n 2 -p no:cacheprovider
 
 fuzz: $(VENV)/.installed-dev
-	$(BIN)/python fuzz/kernel.py 60 $$RANDOM
+	$(BIN)/python fuzz/kernel.py 60 $$(date +%s)
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
