@@ -91,7 +91,7 @@ def test_trees(shared_data: Path, name: str) -> None:
             continue
         finished += compare(why)
         explained += 1
-        for reason in why.sufficient_reasons(limit=3):
+        for reason in why.sufficient_reasons(limit=3, timeout=5):
             quia.verify(tree, row, reason, "sufficient")
         for reason in why.necessary_reasons(limit=3):
             quia.verify(tree, row, reason, "necessary")
