@@ -44,7 +44,7 @@ def pictures(
     """The plots as files of their own, on white, for a talk or a page elsewhere."""
     limit = settings["paper_limit"]
     drawn = {
-        "cactus.svg": plots.cactus(instances, limit),
+        "cactus.svg": plots.cactus(instances, _limits(settings)),
         "scatter.svg": plots.scatter(instances, limit),
         "counts.svg": plots.distributions(summaries, instances),
     }
@@ -66,7 +66,7 @@ def page(summaries: Sequence[dict[str, Any]], instances: Sequence[dict[str, Any]
         " 2022), beside the same algorithms run here and quia’s kernel on the same instances.</p>",
         f"<ul>{bullets}</ul>",
         "<h2>How many instances are solved in how much time</h2>",
-        plots.cactus(instances, limit),
+        plots.cactus(instances, _limits(settings)),
         "<p class=soft>Only instances that were asked of both. SR by the kernel is the exact count of all sufficient"
         " reasons.</p>",
         "<h2>The paper’s algorithms against the kernel</h2>",
@@ -84,6 +84,10 @@ def page(summaries: Sequence[dict[str, Any]], instances: Sequence[dict[str, Any]
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
         f"<title>quia: the paper’s table</title><style>{_STYLE}</style>{''.join(parts)}</html>"
     )
+
+
+def _limits(settings: dict[str, Any]) -> dict[str, float]:
+    return {"paper": settings["paper_limit"], "kernel": settings["limit"]}
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

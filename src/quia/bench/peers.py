@@ -25,6 +25,8 @@ PEERS = {
 DEFAULT_TREES = ("spambase", "gisette_like", "isolet", "mnist_784")
 KIND = {"all necessary": "necessary", "one counterfactual": "necessary"}
 """What an answer claims to be, checked as such; all other answers claim to be sufficient."""
+_WHOLE = ("all sufficient", "count sufficient", "shortest sufficient", "all necessary")
+"""Questions for all reasons of a kind."""
 
 
 def add(subparsers: Subparsers) -> None:
@@ -209,12 +211,12 @@ def markdown(results: Sequence[dict[str, Any]], notes: Sequence[str], limit: flo
             r["tool"],
             r["question"],
             f"{r['answered']} of {r['asked']}",
-            "" if r["question"].startswith(("one", "top", "all pos")) else f"{r['whole']} of {r['asked']}",
+            f"{r['whole']} of {r['asked']}" if r["question"] in _WHOLE else "",
             seconds_text(r["seconds"]),
             seconds_text(r["wall"]),
             number_text(r["count"]),
             number_text(r["length"]),
-            f"{r['same_count']} of {r['whole']}" if r["whole"] else "",
+            f"{r['same_count']} of {r['whole']}" if r["question"] in _WHOLE and r["whole"] else "",
             str(r["checked"]),
             share(r["wrong"], r["checked"]),
             share(r["not_minimal"], r["checked"]),

@@ -32,12 +32,12 @@ def title_of(question: str) -> str:
     return f"{question}: {NAMES[question].split(',')[0].split(' (')[0]}"
 
 
-def cactus(records: Sequence[dict[str, Any]], limit: float) -> str:
+def cactus(records: Sequence[dict[str, Any]], limits: dict[str, float]) -> str:
     """How many of the instances asked of both engines each had answered after so much time."""
     compared = [r for r in records if "paper" in r]
     panels = []
     for question, (left, right, bottom, top) in zip(QUESTIONS, _grid(190), strict=True):
-        x = Axis(_FASTEST, max(limit, 1e-3), left, right)
+        x = Axis(_FASTEST, max(*limits.values(), 1e-3), left, right)
         panel = Panel(x, Axis(0, max(len(compared), 1), bottom, top, log=False), title_of(question))
         panel.frame(seconds_tick, lambda n: f"{n:,.0f}", "CPU time for an instance", "instances solved")
         solved_by = {}
@@ -46,13 +46,18 @@ def cactus(records: Sequence[dict[str, Any]], limit: float) -> str:
             points = [(_FASTEST, 0.0)]
             for solved, seconds in enumerate(times, 1):
                 points += [(seconds, solved - 1), (seconds, solved)]
-            points.append((x.high, len(times)))
+            points.append((max(limits[engine], points[-1][0]), len(times)))
             panel.line(_thinned(points), class_=f"{engine} line")
             solved_by[engine] = len(times)
-        near = abs(panel.y.at(solved_by["paper"]) - panel.y.at(solved_by["kernel"])) < 13
+        near = limits["paper"] >= x.high and abs(panel.y.at(solved_by["paper"]) - panel.y.at(solved_by["kernel"])) < 13
         for engine, shift in (("paper", 8.0 if near else 4.0), ("kernel", -4.0 if near else 4.0)):
             at = panel.y.at(solved_by[engine]) + shift
-            panel.text(right + 5, at, f"{solved_by[engine]:,}", class_=engine)
+            panel.text(
+                x.at(limits[engine]) + 5,
+                at + 12 * (engine == "paper" and not near),
+                f"{solved_by[engine]:,}",
+                class_=engine,
+            )
         panels.append(panel)
     entries = [("the paper's algorithms (paper.py)", "paper"), ("the kernel", "kernel")]
     label = "Instances solved against time, for each question"
