@@ -1,9 +1,10 @@
 #include "batch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
-#include "dual.hpp"
+#include "dual_count.hpp"
 #include "family.hpp"
 #include "graph_reasons.hpp"
 #include "hitting.hpp"
@@ -34,20 +35,37 @@ void append_unknown(ReasonColumns& columns) {
 class RowExplainer {
  public:
   RowExplainer(const Graph& graph, const BatchOptions& options, const std::atomic<bool>& cancelled)
-      : graph_(graph), options_(options), budget_(Budget::no_timeout, options.memory, {}, &cancelled) {}
+      : graph_(graph), options_(options), budget_(Budget::no_timeout, options.memory, {}, &cancelled),
+        at_once_(!graph.is_tree() && !options.costs && LeastLanes::suits(graph) ? lane_count : 1) {}
 
-  void explain(std::span<const std::int32_t> states, BatchColumns& columns) {
-    graph_.check_states(states);
-    budget_.restart(options_.timeout_per_row);
-    const std::int32_t decision = graph_.classify(states.data());
-    columns.decision.push_back(decision);
-    const Question question{states, decision, options_.target, options_.frozen};
-    const bool wants_all = options_.sufficient || options_.count_necessary || options_.count_sufficient;
-    if (graph_.is_tree() && options_.shortest && explain_tree(question, wants_all, columns)) return;
-    explain_graph(question, wants_all, columns);
+  void explain(std::span<const std::int32_t> states, std::size_t rows, BatchColumns& columns) {
+    const std::size_t width = graph_.variable_count();
+    std::array<Question, lane_count> questions;
+    for (std::size_t row = 0; row < rows; row += at_once_) {
+      const std::size_t count = std::min(at_once_, rows - row);
+      for (std::size_t k = 0; k < count; ++k) {
+        const auto own = states.subspan((row + k) * width, width);
+        graph_.check_states(own);
+        questions[k] = {own, graph_.classify(own.data()), options_.target, options_.frozen};
+      }
+      if (at_once_ > 1) {
+        budget_.restart(Budget::no_timeout);
+        lanes_.run(graph_, {questions.data(), count}, budget_);
+      }
+      for (std::size_t k = 0; k < count; ++k) explain(questions[k], k, columns);
+    }
   }
 
  private:
+  void explain(const Question& question, std::size_t lane, BatchColumns& columns) {
+    budget_.restart(options_.timeout_per_row);
+    columns.decision.push_back(question.right_class);
+    const bool wants_all = options_.sufficient || options_.count_necessary || options_.count_sufficient;
+    if (graph_.is_tree() && options_.shortest && explain_tree(question, wants_all, columns)) return;
+    const Least least = lanes_.at(lane);
+    explain_graph(question, wants_all, at_once_ > 1 ? &least : nullptr, columns);
+  }
+
   // False, with nothing added, if the instance is too wide for a walk.
   bool explain_tree(const Question& question, bool wants_all, BatchColumns& columns) {
     bool finished = false;
@@ -95,13 +113,13 @@ class RowExplainer {
     return true;
   }
 
-  void explain_graph(const Question& question, bool wants_all, BatchColumns& columns) {
+  void explain_graph(const Question& question, bool wants_all, const Least* least, BatchColumns& columns) {
     if (options_.necessary && options_.shortest) {
-      const Family shortest = quia::necessary(graph_, question, true, options_.costs, scratch_, budget_);
+      const Family shortest = quia::necessary(graph_, question, true, options_.costs, scratch_, budget_, least);
       append_family(columns.necessary, shortest);
     }
     if (!wants_all && options_.shortest) return;
-    const Family all = quia::necessary(graph_, question, false, nullptr, scratch_, budget_);
+    const Family all = quia::necessary(graph_, question, false, nullptr, scratch_, budget_, least);
     if (options_.necessary && !options_.shortest) append_family(columns.necessary, all);
     if (options_.count_necessary) {
       if (all.complete())
@@ -160,8 +178,7 @@ class RowExplainer {
     if (options_.count_sufficient) {
       try {
         if (!clauses) throw OverBudget(OverBudget::Cause::time);
-        const Zdd all = minimal_hitting_sets(*clauses, budget_);
-        columns.count_sufficient.add(Counts(all, budget_).total());
+        columns.count_sufficient.add(count_minimal_hitting_sets(*clauses, budget_));
       } catch (const OverBudget& over) {
         if (over.cause == OverBudget::Cause::cancelled) throw;
         columns.count_sufficient.add_unknown();
@@ -190,6 +207,8 @@ class RowExplainer {
   const Graph& graph_;
   const BatchOptions& options_;
   Budget budget_;
+  const std::size_t at_once_;  // rows
+  LeastLanes lanes_;
   GraphScratch scratch_;
   MinimumHitting search_;
   SetTable ties_;
@@ -201,13 +220,15 @@ class RowExplainer {
 std::vector<BatchColumns> explain_rows(const Graph& graph, std::span<const std::int32_t> states, std::size_t rows,
                                        const BatchOptions& options, const std::function<void()>& pulse) {
   const std::size_t width = graph.variable_count();
-  // Small chunks while there are few rows, as one slow row should not hold up its neighbours.
-  const std::size_t chunk = std::clamp<std::size_t>(rows / 64, 1, chunk_rows);
+  // Small chunks while there are few rows, as one slow row should not hold up its neighbours; but full lanes.
+  const std::size_t shares = std::max<std::size_t>(1, rows / std::max(1u, options.threads));
+  const std::size_t least = graph.is_tree() ? 1 : std::min(shares, lane_count);
+  const std::size_t chunk = std::clamp<std::size_t>(rows / 64, least, chunk_rows);
   std::vector<BatchColumns> columns((rows + chunk - 1) / chunk);
   run_chunks(columns.size(), options.threads, pulse, [&](const std::atomic<bool>& cancelled) {
     return [&, explainer = RowExplainer(graph, options, cancelled)](std::size_t index) mutable {
-      for (std::size_t row = index * chunk; row < std::min(rows, (index + 1) * chunk); ++row)
-        explainer.explain(states.subspan(row * width, width), columns[index]);
+      const std::size_t count = std::min(rows - index * chunk, chunk);
+      explainer.explain(states.subspan(index * chunk * width, count * width), count, columns[index]);
     };
   });
   return columns;

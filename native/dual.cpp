@@ -105,17 +105,20 @@ Zdd stack_up(const std::vector<Zdd>& parts, const std::vector<std::uint32_t>& fo
   return freeze(table, below, std::move(member_at), universe);
 }
 
+Zdd minimal_hitting_sets(const SetTable& clauses, const Component& component, Budget& budget) {
+  return with_some_order(clauses, component, budget,
+                         [&](Algebra& algebra, NodeId function, const std::vector<std::uint32_t>& order) {
+                           return freeze(algebra.table(), algebra.minimal_models(function), order, clauses.universe);
+                         });
+}
+
 Zdd minimal_hitting_sets(const SetTable& clauses, Budget& budget) {
   for (std::size_t i = 0; i < clauses.size(); ++i)
     if (is_empty(clauses.row(i), clauses.words)) return freeze(NodeTable(budget), none, {}, clauses.universe);
   const Decomposition decomposition = decompose(clauses);
   std::vector<Zdd> parts;
   for (const Component& component : decomposition.components)
-    parts.push_back(with_some_order(
-        clauses, component, budget, [&](Algebra& algebra, NodeId function, const std::vector<std::uint32_t>& order) {
-          const NodeId family = algebra.minimal_models(function);
-          return freeze(algebra.table(), family, order, clauses.universe);
-        }));
+    parts.push_back(minimal_hitting_sets(clauses, component, budget));
   return stack_up(parts, decomposition.forced, clauses.universe, budget);
 }
 

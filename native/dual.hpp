@@ -14,6 +14,8 @@ namespace quia {
 
 // Throws OverBudget where it does not fit; several orders are tried before that.
 Zdd minimal_hitting_sets(const SetTable& clauses, Budget& budget);
+// Those of one component, over its members alone.
+Zdd minimal_hitting_sets(const SetTable& clauses, const Component& component, Budget& budget);
 
 // The hitting sets of least cost (length) of one component, all of them, through the same diagram unminimised.
 Zdd cheapest_hitting_sets(const SetTable& clauses, const Component& component, const std::vector<std::int64_t>* costs,

@@ -119,8 +119,10 @@ bool Graph::takes_further(std::int32_t range, std::int32_t state) const {
 
 void Graph::find_classes_below() {
   std::vector<std::uint8_t> has_parent(nodes_.size(), 0);
+  std::vector<std::int32_t> height(nodes_.size(), 0);
   is_tree_ = true;
   for (NodeRecord& node : nodes_) {
+    std::int32_t& tests = height[&node - nodes_.data()];
     if (node.variable < 0) {
       node.class_mask = std::uint64_t(1) << (node.sole_class & 63);
       continue;
@@ -129,10 +131,12 @@ void Graph::find_classes_below() {
     for (std::uint32_t e = node.first_edge; e < node.end_edge; ++e) {
       const std::int32_t child = edges_[e].child;
       node.class_mask |= nodes_[child].class_mask;
+      tests = std::max(tests, height[child] + 1);
       if (nodes_[child].sole_class != node.sole_class) node.sole_class = -1;
       if (nodes_[child].variable >= 0 && has_parent[child]++) is_tree_ = false;
     }
   }
+  height_ = height.back();
 }
 
 // Kahn's algorithm on "X is tested right above Y"; where tests cycle, the variable nearest to the root goes first.

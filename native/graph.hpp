@@ -48,6 +48,9 @@ class Graph {
   }
   // No inner node has two parents; leaves may be shared.
   bool is_tree() const { return is_tree_; }
+  // Tests on the longest path.
+  std::int32_t height() const { return height_; }
+  const std::vector<std::int32_t>& state_counts() const { return state_counts_; }
   // Variables so that, in an ordered graph, each comes before those tested below it.
   const std::vector<std::int32_t>& variable_order() const { return variable_order_; }
 
@@ -102,6 +105,7 @@ class Graph {
   std::vector<std::int32_t> state_counts_, tested_;
   std::int32_t class_count_ = 0;
   std::vector<std::int32_t> variable_order_;
+  std::int32_t height_ = 0;
   bool is_tree_ = false;
 };
 

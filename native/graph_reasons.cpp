@@ -9,59 +9,23 @@ namespace quia {
 
 namespace {
 
-// Calls visit(edge, price): price 0 along what the instance does, the variable's cost for a change of it, nothing
-// at all for changes that are frozen (their literal is ⊤) and for children without a wrong leaf (Γ = ⊤).
-template <class Visit>
-void for_each_choice(const Graph& graph, const Question& question, std::int32_t node, const std::int64_t* costs,
-                     Visit visit) {
-  const std::int32_t variable = graph.variable(node);
-  const std::int32_t j = graph.taken(node, question.states[variable]);
-  const auto out = graph.edges(node);
-  const std::int64_t price = costs ? costs[variable] : 1;
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    if (!graph.may_reach_wrong(out[i].child, question)) continue;
-    const bool changes = j >= 0 && static_cast<std::int32_t>(i) != j;
-    if (changes && question.is_frozen(variable)) continue;
-    visit(out[i], changes ? price : 0);
-  }
-}
-
-// iml of every node that could matter, children first.
-void find_least(const Graph& graph, const Question& question, const std::int64_t* costs, GraphScratch& scratch,
-                Budget& budget) {
-  auto& least = scratch.least;
-  least.assign(graph.node_count(), no_clause);
-  for (std::int32_t node = 0; node <= graph.root(); ++node) {
-    budget.step();
-    if (graph.variable(node) < 0) {
-      if (graph.is_wrong(node, question)) least[node] = 0;
-      continue;
-    }
-    if (!graph.may_reach_wrong(node, question)) continue;
-    std::int64_t best = no_clause;
-    for_each_choice(graph, question, node, costs, [&](const Graph::Edge& edge, std::int64_t price) {
-      if (least[edge.child] != no_clause) best = std::min(best, least[edge.child] + price);
-    });
-    least[node] = best;
-  }
-}
-
 class GraphFamilies {
  public:
-  GraphFamilies(const Graph& graph, const Question& question, const std::int64_t* costs, GraphScratch& scratch,
-                Budget& budget)
-      : graph_(graph), question_(question), costs_(costs), scratch_(scratch), budget_(budget), algebra_(budget) {}
+  GraphFamilies(const Graph& graph, const Question& question, const std::int64_t* costs, const Least& least,
+                GraphScratch& scratch, Budget& budget)
+      : graph_(graph), question_(question), costs_(costs), least_(least), scratch_(scratch), budget_(budget),
+        algebra_(budget) {}
 
   // `alone`: variables, none of them in play here, that each are a set of the family besides.
   Family build(bool shortest, const std::map<std::int32_t, Natural>& alone = {}) {
     shortest_ = shortest;
     mark(alone);
     auto& family = scratch_.family;
-    family.assign(graph_.node_count(), none);
-    for (std::int32_t node = 0; node <= graph_.root(); ++node) {
-      if (!scratch_.needed[node]) continue;
+    family.resize(graph_.node_count());
+    family[graph_.root()] = none;
+    for (const std::int32_t node : scratch_.needed) {
       budget_.step();
-      family[node] = scratch_.least[node] == 0 ? unit : family_at(node);
+      family[node] = least_[node] == 0 ? unit : family_at(node);
     }
     std::vector<std::uint32_t> levels;
     for (const auto& [variable, count] : alone) levels.push_back(level_of_[variable]);
@@ -77,26 +41,45 @@ class GraphFamilies {
 
  private:
   bool is_useful(std::int32_t node, const Graph::Edge& edge, std::int64_t price) const {
-    const std::int64_t below = scratch_.least[edge.child];
+    const std::int64_t below = least_[edge.child];
     if (below == no_clause) return false;
-    return !shortest_ || below + price == scratch_.least[node];
+    return !shortest_ || below + price == least_[node];
   }
 
   // From the root: nodes whose families matter (for the shortest, only along cheapest choices), and their variables.
   void mark(const std::map<std::int32_t, Natural>& alone) {
+    auto& needed = scratch_.needed;
+    auto& is_needed = scratch_.is_needed;
+    if (is_needed.size() != graph_.node_count())
+      is_needed.assign(graph_.node_count(), 0);
+    else
+      for (const std::int32_t node : needed) is_needed[node] = 0;
+    needed.clear();
     std::vector<std::uint8_t> seen(graph_.variable_count(), 0);
     for (const auto& [variable, count] : alone) seen[variable] = 1;
-    scratch_.needed.assign(graph_.node_count(), 0);
-    scratch_.needed[graph_.root()] = scratch_.least[graph_.root()] != no_clause;
-    for (std::int32_t node = graph_.root(); node >= 0; --node) {
-      // Where nothing need be changed the family is {∅}: what lies below adds nothing.
-      if (!scratch_.needed[node] || scratch_.least[node] == 0) continue;
+    const auto need = [&](std::int32_t node) {
+      if (is_needed[node]) return;
+      is_needed[node] = 1;
+      needed.push_back(node);
+    };
+    if (least_[graph_.root()] != no_clause) need(graph_.root());
+    for (std::size_t k = 0; k < needed.size(); ++k) {
       budget_.step();
+      const std::int32_t node = needed[k];
+      // Where nothing need be changed the family is {∅}: what lies below adds nothing.
+      if (least_[node] == 0) continue;
       for_each_choice(graph_, question_, node, costs_, [&](const Graph::Edge& edge, std::int64_t price) {
         if (!is_useful(node, edge, price)) return;
-        scratch_.needed[edge.child] = 1;
+        need(edge.child);
         if (price > 0) seen[graph_.variable(node)] = 1;
       });
+    }
+    if (needed.size() < graph_.node_count() / 32) {
+      std::sort(needed.begin(), needed.end());
+    } else {
+      needed.clear();
+      for (std::int32_t node = 0; node <= graph_.root(); ++node)
+        if (is_needed[node]) needed.push_back(node);
     }
     level_of_.assign(graph_.variable_count(), 0);
     std::vector<std::int32_t> order;
@@ -129,6 +112,7 @@ class GraphFamilies {
   const Graph& graph_;
   const Question& question_;
   const std::int64_t* costs_;
+  const Least least_;
   GraphScratch& scratch_;
   Budget& budget_;
   Algebra algebra_;
@@ -141,12 +125,11 @@ class GraphFamilies {
 
 std::int64_t shortest_length(const Graph& graph, const Question& question, const std::int64_t* costs,
                              GraphScratch& scratch, Budget& budget) {
-  find_least(graph, question, costs, scratch, budget);
-  return scratch.least[graph.root()];
+  return find_least(graph, question, costs, scratch.least, budget)[graph.root()];
 }
 
 Family necessary(const Graph& graph, const Question& question, bool shortest, const std::int64_t* costs,
-                 GraphScratch& scratch, Budget& budget) {
+                 GraphScratch& scratch, Budget& budget, const Least* known) {
   if (graph.is_tree()) {
     try {
       const bool finished = scratch.walk.run(graph, question, shortest, costs, budget);
@@ -156,19 +139,20 @@ Family necessary(const Graph& graph, const Question& question, bool shortest, co
     }
   }
   try {
-    find_least(graph, question, shortest ? costs : nullptr, scratch, budget);
-    if (shortest || scratch.least[graph.root()] != 1)
-      return GraphFamilies(graph, question, shortest ? costs : nullptr, scratch, budget).build(shortest);
+    const auto* prices = shortest ? costs : nullptr;
+    const Least least = known ? *known : find_least(graph, question, prices, scratch.least, budget);
+    if (shortest || least[graph.root()] != 1)
+      return GraphFamilies(graph, question, prices, least, scratch, budget).build(shortest);
     // Every other reason avoids the variables that are reasons alone: with those frozen, much of the graph drops out.
-    const Family alone = GraphFamilies(graph, question, nullptr, scratch, budget).build(true);
+    const Family alone = GraphFamilies(graph, question, nullptr, least, scratch, budget).build(true);
     std::vector<std::uint8_t> frozen(graph.variable_count(), 0);
     if (question.frozen) std::copy_n(question.frozen, frozen.size(), frozen.begin());
     const auto shortest_counts = alone.counts_by_variable(budget);
     for (const auto& [variable, count] : shortest_counts) frozen[variable] = 1;
     Question rest = question;
     rest.frozen = frozen.data();
-    find_least(graph, rest, nullptr, scratch, budget);
-    return GraphFamilies(graph, rest, nullptr, scratch, budget).build(false, shortest_counts);
+    const Least without_those = find_least(graph, rest, nullptr, scratch.least, budget);
+    return GraphFamilies(graph, rest, nullptr, without_those, scratch, budget).build(false, shortest_counts);
   } catch (const OverBudget& over) {
     if (over.cause == OverBudget::Cause::cancelled) throw;
     return Family({}, SetTable(0), false);

@@ -14,6 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from quia import _kernel as kernel
+from quia.bench import generate
 
 # ---- the oracle: definitions, by brute force ------------------------------------------------------------------
 
@@ -238,12 +239,18 @@ def test_sufficient_reasons_are_minimal_sets_that_make_the_decision_stick(questi
     assert frozenset(family.one_hitting_set()) in expected
 
 
-@given(any_graph, st.data(), st.integers(0, 3), st.one_of(st.none(), some_costs))
-def test_batch_equals_single_questions(graph, data, limit, costs):
-    rows = data.draw(st.lists(st.tuples(*(st.integers(0, n - 1) for n in graph.state_counts)), min_size=1, max_size=6))
+@given(questions(), st.data(), st.integers(0, 3), st.one_of(st.none(), some_costs))
+def test_batch_equals_single_questions(question, data, limit, costs):
+    graph, instance, target, frozen = question
+    # More rows than lanes, so that lanes are full, half full and filled again.
+    more = st.lists(st.tuples(*(st.integers(0, n - 1) for n in graph.state_counts)), max_size=20)
+    rows = [instance] + [row for row in data.draw(more) if target < 0 or graph.classify(row) != target]
     prices = costs and costs[: len(graph.state_counts)]
     result = graph.kernel().batch(
         np.array(rows, np.int32),
+        target=target,
+        frozen=frozen_array(frozen, len(instance)),
+        threads=data.draw(st.integers(1, 2)),
         limit=limit,
         count_necessary=True,
         count_sufficient=True,
@@ -251,7 +258,7 @@ def test_batch_equals_single_questions(graph, data, limit, costs):
     )
     assert result["decision"].tolist() == [graph.classify(r) for r in rows]
     for i, row in enumerate(rows):
-        nr = graph.necessary(row)
+        nr = graph.necessary(row, target, frozen)
         sr = hitting(nr, range(len(row)))
         for kind, all_of_them in (("necessary", nr), ("sufficient", sr)):
             part, expected = result[kind], contract(cheapest(all_of_them, prices), prices)
@@ -263,6 +270,28 @@ def test_batch_equals_single_questions(graph, data, limit, costs):
             assert reasons == expected[:limit]
             counts = result["count_" + kind]
             assert counts["complete"][i] and counts["count"][i] == len(all_of_them)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("model", ["tree", "graph"])
+def test_counts_in_a_batch_are_those_of_the_diagrams(model, seed):
+    """A batch searches where reasons are few and makes diagrams where they are many: both are met here."""
+    graph = generate.tree(401, 60, seed=seed) if model == "tree" else generate.threshold_graph(9000, 26, seed=seed)
+    sizes = [variable.size for variable in graph.variables]
+    rows = np.random.default_rng(seed).integers(0, sizes, (60, len(sizes)), np.int32)
+    found = graph.kernel.batch(rows, count_sufficient=True, count_necessary=True, limit=10**6)
+    for row, few, many, ties in zip(
+        rows,
+        found["count_necessary"]["count"],
+        found["count_sufficient"]["count"],
+        found["necessary"]["ties"],
+        strict=True,
+    ):
+        family = graph.kernel.necessary(row)
+        assert (few, many) == (family.count(), family.dual().count())
+        assert ties == graph.kernel.necessary(row, shortest=True).count()
+    assert min(found["count_sufficient"]["count"]) < 100
+    assert (max(found["count_sufficient"]["count"]) > 1500) == (model == "graph")
 
 
 @given(any_graph, st.data())
