@@ -12,7 +12,7 @@ from quia.batch.answers import Answers
 from quia.batch.cache import Cache
 from quia.batch.columns import answer_columns, fields
 from quia.batch.question import KINDS, Kind, Question, ask
-from quia.batch.table import arrow, as_table, distinct, encode_table, whole
+from quia.batch.table import Faults, arrow, as_table, distinct, encode_table, whole
 from quia.errors import InstanceError, did_you_mean
 
 if TYPE_CHECKING:
@@ -113,13 +113,12 @@ def explain_table(
     return pa.RecordBatch.from_arrays([*carried, *made], schema=layout)
 
 
-def _answers(
-    classifier: Classifier, states: Any, faults: Mapping[int, str], question: Question, cache: Cache | None
-) -> Answers:
+def _answers(classifier: Classifier, states: Any, faults: Faults, question: Question, cache: Cache | None) -> Answers:
     """The answers of all rows, nothing for those with a fault; distinct rows are worked out once."""
-    sound = np.arange(len(states))
-    if faults:
-        sound = np.delete(sound, list(faults))
+    sound = np.flatnonzero(faults.sound)
+    has_faults = len(sound) < len(states)
+    taken = np.empty(len(states), np.int64)
+    if has_faults:
         states = states[sound]
     tested = states[:, list(classifier.tested)] if len(classifier.tested) < states.shape[1] else states
     first, which, hashes = distinct(tested)
@@ -128,10 +127,10 @@ def _answers(
         parts, place = [answer(classifier, rows, question)], np.arange(len(rows))
     else:
         parts, place = cache.look_up(hashes, rows, lambda missing: answer(classifier, missing, question))
-    if faults:
+    if has_faults:
         parts.append(parts[0].nothing())
     found = Answers.join(parts)
-    taken = np.full(len(sound) + len(faults), len(found) - 1)
+    taken.fill(len(found) - 1)
     taken[sound] = place[which]
     return found if np.array_equal(taken, np.arange(len(found))) else found.take(taken)
 

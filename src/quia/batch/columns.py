@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from quia.batch.answering import LARGEST_COUNT
 from quia.batch.answers import Answers, Ints, Lists, Numbers
 from quia.batch.question import KINDS, Question
-from quia.batch.table import arrow, from_numpy, from_texts
+from quia.batch.table import Faults, arrow, from_numpy, from_texts
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -49,7 +49,7 @@ def fields(question: Question, *, encoded: bool = False) -> list[Any]:
 
 
 def answer_columns(
-    classifier: Classifier, answers: Answers, faults: Mapping[int, str], question: Question, *, encoded: bool = False
+    classifier: Classifier, answers: Answers, faults: Faults, question: Question, *, encoded: bool = False
 ) -> dict[str, Any]:
     """The columns of the answers, by name; `faults` say why some rows have none."""
     texts = _texts(classifier)
@@ -66,20 +66,31 @@ def answer_columns(
     return columns
 
 
-def _errors(
-    classifier: Classifier, answers: Answers, faults: Mapping[int, str], question: Question, encoded: bool
-) -> Any:
-    codes = np.full(len(answers), -1, np.int32)
-    messages: dict[str, int] = {}
+def _errors(classifier: Classifier, answers: Answers, faults: Faults, question: Question, encoded: bool) -> Any:
     if question.against >= 0:
-        messages[f"the decision is {classifier.classes[question.against]!r} already"] = 0
-        codes[answers.decision == question.against] = 0
-    if faults:
-        codes[list(faults)] = [messages.setdefault(message, len(messages)) for message in faults.values()]
-    return _text(codes, from_texts(list(messages)), encoded)
+        already = f"the decision is {classifier.classes[question.against]!r} already"
+        faults = faults.and_then(Faults((answers.decision == question.against).astype(np.int32) - 1, (already,)))
+    # Two columns may have the same to say, and not everything that could be said need be.
+    messages: dict[str, int] = {}
+    said = np.bincount(faults.code[~faults.sound], minlength=len(faults.messages))
+    number = [
+        messages.setdefault(message, len(messages)) if times else -1
+        for message, times in zip(faults.messages, said.tolist(), strict=True)
+    ]
+    return _text(np.array([*number, -1], np.int32)[faults.code], from_texts(list(messages)), encoded)
+
+
+_texts_of: WeakKeyDictionary[Classifier, _Texts] = WeakKeyDictionary()
+"""Made once for a classifier, however many batches it explains."""
 
 
 def _texts(classifier: Classifier) -> _Texts:
+    if classifier not in _texts_of:
+        _texts_of[classifier] = _make_texts(classifier)
+    return _texts_of[classifier]
+
+
+def _make_texts(classifier: Classifier) -> _Texts:
     texts: dict[str, int] = {}
     code: list[int] = []
     begin = np.zeros(len(classifier.variables), np.int64)

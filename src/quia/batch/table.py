@@ -21,11 +21,35 @@ FAULT = "quia:fault"
 """A column of this name says of a row that it could not even be read, and why."""
 
 
+class Faults(NamedTuple):
+    """Why some rows have no states: `code` is the number of a row's message, or -1."""
+
+    code: npt.NDArray[np.int32]
+    messages: tuple[str, ...] = ()
+
+    @property
+    def sound(self) -> npt.NDArray[np.bool_]:
+        """The rows that have none."""
+        return self.code < 0
+
+    def and_then(self, later: Faults) -> Faults:
+        """These, and of rows that have none of them the later ones."""
+        if not later.messages:
+            return self
+        code = np.where(self.sound & ~later.sound, later.code + len(self.messages), self.code)
+        return Faults(code, self.messages + later.messages)
+
+    @staticmethod
+    def none(rows: int) -> Faults:
+        """So many sound rows."""
+        return Faults(np.full(rows, -1, np.int32))
+
+
 class Encoded(NamedTuple):
     """Rows as state indices (-1 where a variable is not tested), and why some of them could not be encoded."""
 
     states: npt.NDArray[np.int32]
-    faults: dict[int, str]
+    faults: Faults
 
 
 def arrow() -> Any:
@@ -138,17 +162,15 @@ def encode_table(classifier: Classifier, table: pa.Table | pa.RecordBatch) -> En
     """
     # Column by column in memory, as they are made and hashed so.
     states = np.full((len(classifier.variables), table.num_rows), -1, np.int32)
-    faults: dict[int, str] = {}
+    faults = Faults.none(table.num_rows)
     check_columns(classifier, table.schema.names)
     if FAULT in table.schema.names:
-        told = table.column(FAULT).to_pylist()
-        faults = {row: message for row, message in enumerate(told) if message is not None}
+        told = whole(table.column(FAULT)).dictionary_encode()
+        faults = Faults(to_numpy(told.indices, -1).astype(np.int32), tuple(told.dictionary.to_pylist()))
     for index in classifier.tested:
         variable = classifier.variables[index]
-        column, wrong = _encode_column(variable, table.column(variable.name))
-        states[index] = column
-        for row, message in wrong.items():
-            faults.setdefault(row, message)
+        states[index], wrong = _encode_column(variable, table.column(variable.name))
+        faults = faults.and_then(wrong)
     return Encoded(states.T, faults)
 
 
@@ -163,14 +185,14 @@ def check_columns(classifier: Classifier, names: Sequence[str]) -> None:
             )
 
 
-def _encode_column(variable: Variable, column: Any) -> tuple[npt.NDArray[np.int32], dict[int, str]]:
+def _encode_column(variable: Variable, column: Any) -> tuple[npt.NDArray[np.int32], Faults]:
     pa = arrow()
     kind = column.type
     if variable.is_numeric and (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         states = _states_of_numbers(variable, to_numpy(column))
-        if not (states < 0).any():
-            return states, {}
-        return states, dict.fromkeys(np.flatnonzero(states < 0).tolist(), _fault(variable, None))
+        missing = states < 0
+        messages = (_fault(variable, None),) if missing.any() else ()
+        return states, Faults(missing.astype(np.int32) - 1, messages)
     return _encode_distinct(variable, column)
 
 
@@ -187,7 +209,7 @@ def _states_of_numbers(variable: Variable, values: npt.NDArray[Any]) -> npt.NDAr
     return states
 
 
-def _encode_distinct(variable: Variable, column: Any) -> tuple[npt.NDArray[np.int32], dict[int, str]]:
+def _encode_distinct(variable: Variable, column: Any) -> tuple[npt.NDArray[np.int32], Faults]:
     """Each distinct value is encoded once, by the variable itself."""
     pa = arrow()
     if not pa.types.is_dictionary(column.type):
@@ -197,9 +219,9 @@ def _encode_distinct(variable: Variable, column: Any) -> tuple[npt.NDArray[np.in
     known, messages = _encode_values(variable, column.dictionary)
     indices = column.indices
     codes = to_numpy(indices, len(known) - 1)
-    states = known[codes]
-    wrong = np.flatnonzero(states < 0).tolist() if messages else []
-    return states, {row: messages[int(codes[row])] for row in wrong}
+    number = np.full(len(known), -1, np.int32)
+    number[list(messages)] = np.arange(len(messages))
+    return known[codes], Faults(number[codes], tuple(messages.values()))
 
 
 def _encode_values(variable: Variable, values: Any) -> tuple[npt.NDArray[np.int32], dict[int, str]]:
