@@ -4,6 +4,7 @@ import contextlib
 import itertools
 import os
 import signal
+import sys
 import threading
 import time
 from fractions import Fraction
@@ -560,6 +561,40 @@ def test_interrupt(interruptible):
             work()
         assert time.perf_counter() - sent[0] < 2
         thread.join()
+
+
+def resident():
+    """Bytes of memory that this process has in use."""
+    with open("/proc/self/statm", encoding="ascii") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory in use is read from /proc")
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer keeps what is freed")
+@pytest.mark.parametrize("model", ["tree", "graph"])
+def test_memory_does_not_grow(model):
+    """Neither over the rows of batches nor over questions asked one by one, cut short and interrupted ones too."""
+    graph = generate.tree(2001, 40) if model == "tree" else generate.threshold_graph(800, 12)
+    sizes = [variable.size for variable in graph.variables]
+    rows = np.random.default_rng(1).integers(0, sizes, (500, len(sizes)), np.int32)
+
+    def ask(times):
+        for _ in range(times):
+            graph.kernel.batch(rows, count_necessary=True, count_sufficient=True)
+            for row in rows[:20]:
+                family = graph.kernel.necessary(row)
+                dual = family.dual()
+                dual.restrict(containing=[0]).count()
+                dual.sample(3, seed=1)
+                next(iter(dual.listing()), None)
+                next(iter(family.hitting_sets()), None)
+            with contextlib.suppress(kernel.OverBudget):
+                hard_family(40, 60).dual(memory=1 << 20)
+
+    ask(10)
+    before = resident()
+    ask(60)
+    assert resident() - before < 4e6  # of 30,000 rows: a leak of a set for each would be seen
 
 
 def test_many_threads_on_one_graph():
