@@ -95,12 +95,12 @@ class Cache:
             at = generation.find(hashes[left], rows[left])
             hits = left[at >= 0]
             if len(hits):
-                parts.append(generation.answers)
-                place[hits] = end + at[at >= 0]
-                end += len(generation.answers)
+                parts.append(generation.answers.take(at[at >= 0]))
+                place[hits] = np.arange(end, end + len(hits))
+                end += len(hits)
                 left = left[at < 0]
                 if generation is old:
-                    fresh.append(_Fresh(rows[hits], hashes[hits], old.answers.take(at[at >= 0])))
+                    fresh.append(_Fresh(rows[hits], hashes[hits], parts[-1]))
         if len(left):
             own = np.ascontiguousarray(rows[left])
             parts.append(answer(own))

@@ -9,6 +9,7 @@ from math import log2
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from quia.batch.answers import Ints, spread
 from quia.batch.question import KINDS
@@ -158,18 +159,16 @@ def summary_of(batch: pa.RecordBatch, *, ids: Sequence[str] = (), start: int = 0
         summary.asked_bias = True
         biased = to_numpy(batch.column("biased"), False)
         summary.biased = _tally(labels, decision[biased])
-        names, _, features = _mentions(batch.column("bias_reasons"))
-        summary.bias_features = _tally(names, features)
+        names, mentioned = _mentions(batch.column("bias_reasons"))
+        summary.bias_features = Counter(_positive(names, mentioned.sum(axis=0)))
     return summary
 
 
 def _count_reasons(summary: Summary, kind: str, column: Any, labels: Sequence[str], decision: Ints) -> None:
-    names, rows, features = _mentions(column)
-    by_class = np.bincount(decision[rows] * len(names) + features, minlength=len(labels) * len(names))
-    given = np.unique(decision[decision >= 0])
+    names, mentioned = _mentions(column)
+    given = np.flatnonzero(np.bincount(decision[decision >= 0]))
     summary.features[kind] = {
-        labels[code]: Counter(_positive(names, by_class[code * len(names) : (code + 1) * len(names)]))
-        for code in given.tolist()
+        labels[code]: Counter(_positive(names, mentioned[decision == code].sum(axis=0))) for code in given.tolist()
     }
     set_start, member_start, _ = _starts(column)
     has = np.flatnonzero(np.diff(set_start) > 0)
@@ -207,15 +206,14 @@ def _row_name(batch: pa.RecordBatch, ids: Sequence[str], row: int, start: int) -
     return ", ".join(f"{name} {batch.column(name)[row].as_py()}" for name in ids)
 
 
-def _mentions(column: Any) -> tuple[list[str], Ints, Ints]:
-    """Features' names, and every pair of a row and a feature that some set of its list has, once."""
+def _mentions(column: Any) -> tuple[list[str], npt.NDArray[np.bool_]]:
+    """Features' names, and for every row and feature whether some set of the row's list has it."""
     set_start, member_start, states = _starts(column)
     names, codes = _codes(states.field("feature"))
-    row_of_member = np.repeat(np.arange(len(column)), np.diff(member_start[set_start]))
-    present = np.zeros((len(column), max(1, len(names))), bool)
-    present[row_of_member, codes] = True
-    rows, features = np.divmod(np.flatnonzero(present), present.shape[1])
-    return names, rows, features
+    mentioned = np.zeros((len(column), len(names)), bool)
+    row_begin = np.arange(len(column)) * len(names)
+    mentioned.reshape(-1)[np.repeat(row_begin, np.diff(member_start[set_start])) + codes] = True
+    return names, mentioned
 
 
 def _starts(column: Any) -> tuple[Ints, Ints, Any]:
