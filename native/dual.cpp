@@ -64,10 +64,10 @@ Zdd with_some_order(const SetTable& table, const Component& component, Budget& b
       return std::nullopt;
     }
   };
-  Racer first{orders(table, component, few_starts)[0]};
+  Racer first{orders(table, component, few_starts, false, budget)[0]};
   if (auto zdd = attempt(first, first_cap)) return std::move(*zdd);
   std::vector<Racer> racers;
-  for (auto& order : orders(table, component, many_starts)) racers.push_back({std::move(order)});
+  for (auto& order : orders(table, component, many_starts, true, budget)) racers.push_back({std::move(order)});
   for (std::size_t cap = first_cap;; cap *= 3) {
     for (Racer& racer : racers)
       if (auto zdd = attempt(racer, cap)) return std::move(*zdd);

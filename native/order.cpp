@@ -1,6 +1,7 @@
 #include "order.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace quia {
@@ -68,12 +69,13 @@ class Force {
   }
 
   // Iterates from a start while the cost falls; order and its cost are left in the arguments.
-  std::uint64_t improve(std::vector<std::uint32_t>& order) const {
+  std::uint64_t improve(std::vector<std::uint32_t>& order, Budget& budget) const {
     std::vector<std::int64_t> position(size_), centre(edges_.size()), pull(size_);
     std::uint64_t best = cost(order);
     std::vector<std::uint32_t> trial = order;
     int stale = 0;
     for (int round = 0; round < 200 && stale < 12; ++round) {
+      budget.check();
       for (std::size_t k = 0; k < size_; ++k) position[trial[k]] = static_cast<std::int64_t>(k) << 16;
       for (std::size_t e = 0; e < edges_.size(); ++e) {
         std::int64_t sum = 0;
@@ -97,6 +99,9 @@ class Force {
     }
     return best;
   }
+
+  std::size_t size() const { return size_; }
+  const std::vector<std::vector<std::uint32_t>>& edges() const { return edges_; }
 
   // Breadth first over shared clauses, from one member: a start that already has locality.
   std::vector<std::uint32_t> breadth_first(std::uint32_t from) const {
@@ -136,9 +141,113 @@ class Force {
   std::vector<std::vector<std::uint32_t>> edges_, edges_of_;
 };
 
+// Moves members one by one to where the widest places get narrower, until none does. Total span counts a clause the
+// same wherever it crosses; but a diagram grows exponentially with the clauses that cross one place, and that is what
+// the weights stand for. Complexity: a round is cubic in the members.
+class Refinement {
+ public:
+  static constexpr std::size_t most_members = 400;
+  explicit Refinement(const Force& force)
+      : force_(force), position_(force.size()), crossing_(force.size()), own_(force.size()) {}
+
+  void run(std::vector<std::uint32_t>& order, Budget& budget) {
+    if (force_.size() < 3 || force_.size() > most_members) return;
+    bool moved = true;
+    for (int round = 0; round < 6 && moved; ++round) {
+      moved = false;
+      const std::vector<std::uint32_t> turns = order;
+      for (const std::uint32_t member : turns) {
+        budget.check();
+        const std::size_t place = take_out(order, member);
+        std::size_t best_place = place;
+        std::uint64_t best = cost_at(place);
+        for (std::size_t other = 0; other < force_.size(); ++other) {
+          const std::uint64_t cost = cost_at(other);
+          if (cost >= best) continue;
+          best = cost;
+          best_place = other;
+        }
+        order.insert(order.begin() + static_cast<std::ptrdiff_t>(best_place), member);
+        moved = moved || best_place != place;
+      }
+    }
+  }
+
+ private:
+  // Leaves the others in `order`, and what crosses between them; gives the member's place.
+  std::size_t take_out(std::vector<std::uint32_t>& order, std::uint32_t member) {
+    const auto at = std::find(order.begin(), order.end(), member);
+    const auto place = static_cast<std::size_t>(at - order.begin());
+    order.erase(at);
+    for (std::size_t k = 0; k < order.size(); ++k) position_[order[k]] = static_cast<std::uint32_t>(k);
+    std::fill(crossing_.begin(), crossing_.end(), 0);
+    with_.clear();
+    for (const auto& edge : force_.edges()) {
+      Stretch others{UINT32_MAX, 0};
+      bool has_member = false;
+      for (const std::uint32_t v : edge) {
+        if (v == member) {
+          has_member = true;
+          continue;
+        }
+        others.low = std::min(others.low, position_[v]);
+        others.high = std::max(others.high, position_[v]);
+      }
+      if (has_member) {
+        with_.push_back(others);
+      } else {
+        ++crossing_[others.low];
+        --crossing_[others.high];
+      }
+    }
+    for (std::size_t k = 1; k < crossing_.size(); ++k) crossing_[k] += crossing_[k - 1];
+    widest_ = *std::max_element(crossing_.begin(), crossing_.end());
+    return place;
+  }
+
+  // With the member before the place's other member: its clauses reach there too, and it splits the gap it comes into.
+  std::uint64_t cost_at(std::size_t place) {
+    std::fill(own_.begin(), own_.end(), 0);
+    for (const Stretch& others : with_) {
+      ++own_[std::min<std::size_t>(others.low, place)];
+      --own_[others.high >= place ? others.high + 1 : place];
+    }
+    std::uint64_t total = 0;
+    std::int32_t here = 0;
+    for (std::size_t k = 0; k + 1 < own_.size(); ++k) {
+      here += own_[k];
+      const std::int32_t others = k < place ? crossing_[k] : k == 0 ? 0 : crossing_[k - 1];
+      total += weight(here + others - widest_);
+    }
+    return total;
+  }
+
+  // 2^(0.4 · excess) in whole numbers, which are the same on every machine.
+  static std::uint64_t weight(std::int32_t excess) {
+    constexpr std::int32_t reach = 90;
+    static const auto table = [] {
+      std::array<std::uint64_t, 2 * reach + 1> made{16, 21, 28, 37, 49};
+      for (std::size_t k = 5; k < made.size(); ++k)
+        made[k] = std::min<std::uint64_t>(made[k - 5] * 4, std::uint64_t(1) << 52);
+      return made;
+    }();
+    return table[static_cast<std::size_t>(std::clamp(excess + reach, 0, 2 * reach))];
+  }
+
+  struct Stretch {
+    std::uint32_t low, high;  // places of a clause's first and last member but for the one taken out
+  };
+  const Force& force_;
+  std::vector<std::uint32_t> position_;
+  std::vector<std::int32_t> crossing_, own_;  // clauses between a place and the next: without the member, with it
+  std::vector<Stretch> with_;
+  std::int32_t widest_ = 0;
+};
+
 }  // namespace
 
-std::vector<std::vector<std::uint32_t>> orders(const SetTable& clauses, const Component& component, std::size_t starts) {
+std::vector<std::vector<std::uint32_t>> orders(const SetTable& clauses, const Component& component, std::size_t starts,
+                                               bool refined, Budget& budget) {
   const Force force(clauses, component);
   const std::size_t size = component.members.size();
   struct Found {
@@ -147,7 +256,7 @@ std::vector<std::vector<std::uint32_t>> orders(const SetTable& clauses, const Co
   };
   std::vector<Found> found;
   const auto attempt = [&](std::vector<std::uint32_t> order) {
-    const std::uint64_t cost = force.improve(order);
+    const std::uint64_t cost = force.improve(order, budget);
     found.push_back({cost, std::move(order)});
   };
   std::vector<std::uint32_t> natural(size);
@@ -169,7 +278,9 @@ std::vector<std::vector<std::uint32_t>> orders(const SetTable& clauses, const Co
   }
   std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.cost < b.cost; });
   std::vector<std::vector<std::uint32_t>> result;
+  Refinement refinement(force);
   for (Found& one : found) {
+    if (refined) refinement.run(one.order, budget);
     for (std::uint32_t& v : one.order) v = component.members[v];
     result.push_back(std::move(one.order));
   }

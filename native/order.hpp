@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "budget.hpp"
 #include "sets.hpp"
 
 namespace quia {
@@ -21,8 +22,10 @@ struct Decomposition {
 };
 Decomposition decompose(const SetTable& clauses);
 
-// Orders of a component's members, least total span first: FORCE (Aloul, Markov, Sakallah 2003) from `starts` starts.
-// All arithmetic is on integers: the same on every machine.
-std::vector<std::vector<std::uint32_t>> orders(const SetTable& clauses, const Component& component, std::size_t starts);
+// Orders of a component's members, least total span first: FORCE (Aloul, Markov, Sakallah 2003) from `starts` starts,
+// then, if asked for, refined, which takes longer than an easy component's diagram. All arithmetic is on integers: the
+// same on every machine.
+std::vector<std::vector<std::uint32_t>> orders(const SetTable& clauses, const Component& component, std::size_t starts,
+                                               bool refined, Budget& budget);
 
 }  // namespace quia
