@@ -23,13 +23,11 @@ from quia.load import naming
 from quia.load.files import decode, read_bytes
 from quia.load.fingerprint import MODULUS, Fingerprints
 from quia.load.lines import MOST_VARIABLES, Line, numbered_lines
-from quia.load.mentioned import Mentioned
-from quia.nnf import NNF, Builder
+from quia.load.mentioned import shared_variable
+from quia.nnf import AND, LITERAL, NNF, OR, Builder
 from quia.variables import Variable
 
 OPTIONS = (*naming.OPTIONS, "negative")
-
-LITERAL, AND, OR = range(3)
 
 
 class Node(NamedTuple):
@@ -210,17 +208,16 @@ def _reached(nodes: Sequence[Node], count: int) -> Dnnf:
 
 
 def _check_decomposable(dnnf: Dnnf, file: str | None) -> None:
-    mentioned = Mentioned((node.children for node in dnnf.nodes), len(dnnf.nodes))
-    for number, node in enumerate(dnnf.nodes):
-        if node.kind == LITERAL:
-            mentioned.leaf(number, abs(node.literal))
-            continue
-        shared = mentioned.shared(node.children) if node.kind == AND else None
-        if shared is not None:
-            raise FormatError(
-                f"is a conjunction whose parts share variable {shared}, so this is no DNNF", file=file, line=node.line
-            )
-        mentioned.join(number, node.children)
+    """That the parts of no conjunction share a variable."""
+    nodes = dnnf.nodes
+    shared = shared_variable([n.kind for n in nodes], [abs(n.literal) for n in nodes], [n.children for n in nodes])
+    if shared is not None:
+        number, variable = shared
+        raise FormatError(
+            f"is a conjunction whose parts share variable {variable}, so this is no DNNF",
+            file=file,
+            line=nodes[number].line,
+        )
 
 
 def _decisions(dnnf: Dnnf) -> dict[int, int | None]:
