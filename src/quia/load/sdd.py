@@ -171,7 +171,8 @@ def _check_elements(nodes: Sequence[Node], file: str | None) -> None:
 
 def _nodes(data: bytes, file: str | None) -> list[Node]:
     lines = numbered_lines(decode(data, file), file)
-    declared = next(lines).header("sdd", 1)[0]
+    header = next(lines)
+    declared = header.header("sdd", 1)[0]
     nodes: list[Node] = []
     place: dict[int, int] = {}
     for line in lines:
@@ -194,9 +195,9 @@ def _nodes(data: bytes, file: str | None) -> list[Node]:
         place[values[0]] = len(nodes)
         nodes.append(node)
     if len(nodes) != declared:
-        raise FormatError(f"has {len(nodes)} nodes, but its header says {declared}", file=file)
+        header.fail(f"says {declared} nodes; there are {len(nodes)}")
     if not nodes:
-        raise FormatError("has no nodes; the last line must be the root", file=file)
+        header.fail("has no nodes after it; the last line must be the root")
     return nodes
 
 
@@ -210,7 +211,8 @@ class Vtree(NamedTuple):
 def read_vtree(data: bytes, file: str | None = None) -> Vtree:
     """The vtree in a `.vtree` file."""
     lines = numbered_lines(decode(data, file), file)
-    declared = next(lines).header("vtree", 1)[0]
+    header = next(lines)
+    declared = header.header("vtree", 1)[0]
     leaves: dict[int, int] = {}
     inner: dict[int, tuple[int, int]] = {}
     tops: dict[int, None] = {}  # nodes that have no parent yet
@@ -229,10 +231,9 @@ def read_vtree(data: bytes, file: str | None = None) -> Vtree:
             line.fail(f"is {shown(line.text, 40)}; lines are L id variable, I id left right, children first, each once")
         tops[values[0]] = None
     if len(leaves) + len(inner) != declared or len(tops) != 1 or len(set(leaves.values())) < len(leaves):
-        raise FormatError(
-            f"has {len(leaves) + len(inner)} nodes in {len(tops)} trees; its header says {declared}, and it must be one"
-            " tree with each variable once",
-            file=file,
+        header.fail(
+            f"says {declared} nodes; there are {len(leaves) + len(inner)} in {len(tops)} trees, and it must be one tree"
+            " with each variable once"
         )
     return _laid_out(leaves, inner, next(iter(tops)))
 
