@@ -118,6 +118,8 @@ class Explanation:
     @cached_property
     def _unfrozen_reason(self) -> NNF:
         """The complete reason with no feature held fixed."""
+        if not self.frozen_variables:
+            return self.complete_reason
         return complete_reason(self.classifier, self.states, against=self.against)
 
     def necessary_reasons(
