@@ -24,7 +24,7 @@ std::vector<std::uint8_t> values(const Nnf& formula, std::span<const Fate> fate,
 }
 
 FlatNnf replaced(const Nnf& formula, std::span<const Fate> fate, Budget& budget) {
-  NnfBuilder builder(static_cast<std::size_t>(formula.most_variable() + 1));
+  NnfBuilder builder(static_cast<std::size_t>(formula.most_variable() + 1), formula.node_count() / 2);
   std::vector<std::int32_t> made(formula.node_count(), NnfBuilder::no);
   std::vector<std::int32_t> parts;
   for (std::size_t node = 0; node < formula.node_count(); ++node) {

@@ -3,7 +3,7 @@
 namespace quia {
 
 FlatNnf complete_reason(const Graph& graph, const Question& question, Budget& budget) {
-  NnfBuilder builder(graph.variable_count());
+  NnfBuilder builder(graph.variable_count(), graph.node_count());
   std::vector<std::int32_t> gamma(graph.node_count());
   std::vector<std::int32_t> parts;
   for (std::int32_t node = 0; node <= graph.root(); ++node) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -23,7 +24,9 @@ class NnfBuilder {
  public:
   static constexpr std::int32_t no = 0, yes = 1;
 
-  explicit NnfBuilder(std::size_t variables) : literal_of_(variables, -1), slots_(1024, -1) {
+  // `nodes` is how many are to be expected, so that the table seldom grows.
+  explicit NnfBuilder(std::size_t variables, std::size_t nodes)
+      : literal_of_(variables, -1), slots_(std::bit_ceil(2 * nodes + 64), -1) {
     add(NnfKind::false_, -1, {});
     add(NnfKind::true_, -1, {});
   }
