@@ -26,7 +26,7 @@ class NnfBuilder {
 
   // `nodes` is how many are to be expected, so that the table seldom grows.
   explicit NnfBuilder(std::size_t variables, std::size_t nodes)
-      : literal_of_(variables, -1), slots_(std::bit_ceil(2 * nodes + 64), -1) {
+      : literal_of_(variables, -1), slots_(std::bit_ceil(2 * nodes + 64)) {
     add(NnfKind::false_, -1, {});
     add(NnfKind::true_, -1, {});
   }
@@ -95,41 +95,51 @@ class NnfBuilder {
     return static_cast<std::int32_t>(made_.kind.size()) - 1;
   }
 
-  static std::size_t hash(std::uint8_t kind, std::span<const std::int32_t> parts) {
-    std::uint64_t h = kind;
+  static std::uint32_t hash(NnfKind kind, std::span<const std::int32_t> parts) {
+    std::uint64_t h = static_cast<std::uint64_t>(kind);
     for (const std::int32_t part : parts) {
       h = (h ^ static_cast<std::uint32_t>(part)) * 0x9E3779B97F4A7C15ull;
       h ^= h >> 32;
     }
-    return static_cast<std::size_t>(h);
+    return static_cast<std::uint32_t>(h);
   }
 
   std::int32_t joined(NnfKind kind, std::span<const std::int32_t> parts) {
     if (2 * (occupied_ + 1) > slots_.size()) grow();
-    const auto wanted = static_cast<std::uint8_t>(kind);
-    for (std::size_t at = hash(wanted, parts) & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
-      const std::int32_t node = slots_[at];
-      if (node < 0) {
+    const std::uint32_t tag = hash(kind, parts);
+    for (std::size_t at = tag & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
+      const Slot slot = slots_[at];
+      if (slot.node < 0) {
         ++occupied_;
-        return slots_[at] = add(kind, -1, parts);
+        slots_[at] = {tag, add(kind, -1, parts)};
+        return slots_[at].node;
       }
-      if (made_.kind[node] == wanted && std::ranges::equal(children(node), parts)) return node;
+      if (slot.tag == tag && made_.kind[slot.node] == static_cast<std::uint8_t>(kind) &&
+          std::ranges::equal(children(slot.node), parts))
+        return slot.node;
     }
   }
 
   void grow() {
-    std::vector<std::int32_t> wider(slots_.size() * 2, -1);
-    for (const std::int32_t node : slots_) {
-      if (node < 0) continue;
-      std::size_t at = hash(made_.kind[node], children(node)) & (wider.size() - 1);
-      while (wider[at] >= 0) at = (at + 1) & (wider.size() - 1);
-      wider[at] = node;
+    std::vector<Slot> wider(slots_.size() * 2);
+    for (const Slot slot : slots_) {
+      if (slot.node < 0) continue;
+      std::size_t at = slot.tag & (wider.size() - 1);
+      while (wider[at].node >= 0) at = (at + 1) & (wider.size() - 1);
+      wider[at] = slot;
     }
     slots_.swap(wider);
   }
 
+  // With the hash at hand, a slot of another node is passed without a look at that node, far away in memory.
+  struct Slot {
+    std::uint32_t tag = 0;
+    std::int32_t node = -1;
+  };
+
   FlatNnf made_;
-  std::vector<std::int32_t> literal_of_, slots_;
+  std::vector<std::int32_t> literal_of_;
+  std::vector<Slot> slots_;
   std::vector<std::int64_t> seen_;  // per node: the last gathering that it was a part of
   std::int64_t round_ = 0;
   std::size_t occupied_ = 0;
