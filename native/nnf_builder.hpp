@@ -69,6 +69,12 @@ class NnfBuilder {
   }
 
  private:
+  // With the hash at hand, a slot of another node is passed without a look at that node, far away in memory.
+  struct Slot {
+    std::uint32_t tag = 0;
+    std::int32_t node = -1;
+  };
+
   std::span<const std::int32_t> children(std::int32_t node) const {
     return {made_.child.data() + made_.child_start[node], made_.child.data() + made_.child_start[node + 1]};
   }
@@ -107,35 +113,35 @@ class NnfBuilder {
   std::int32_t joined(NnfKind kind, std::span<const std::int32_t> parts) {
     if (2 * (occupied_ + 1) > slots_.size()) grow();
     const std::uint32_t tag = hash(kind, parts);
-    for (std::size_t at = tag & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
-      const Slot slot = slots_[at];
-      if (slot.node < 0) {
-        ++occupied_;
-        slots_[at] = {tag, add(kind, -1, parts)};
-        return slots_[at].node;
-      }
-      if (slot.tag == tag && made_.kind[slot.node] == static_cast<std::uint8_t>(kind) &&
-          std::ranges::equal(children(slot.node), parts))
-        return slot.node;
+    Slot& slot = find(tag, parts, [&](std::int32_t node) {
+      return made_.kind[node] == static_cast<std::uint8_t>(kind) && std::ranges::equal(children(node), parts);
+    });
+    if (slot.node < 0) {
+      ++occupied_;
+      slot = {tag, add(kind, -1, parts)};
     }
+    return slot.node;
+  }
+
+  // The slot of a node with this hash and these parts, or the free one where it belongs. First some slots near its
+  // last part's number: neighbours have neighbouring parts, so a large table is mostly met in the cache. Where many
+  // nodes share a part, those are taken, and the hash alone says where to go on.
+  Slot& find(std::uint32_t tag, std::span<const std::int32_t> parts, auto is_it) {
+    const std::size_t mask = slots_.size() - 1;
+    const auto fits = [&](const Slot& slot) { return slot.node < 0 || (slot.tag == tag && is_it(slot.node)); };
+    const std::size_t near = 2 * static_cast<std::size_t>(std::ranges::max(parts)) + (tag >> 29);
+    for (std::size_t step = 0; step < 8; ++step)
+      if (Slot& slot = slots_[(near + step) & mask]; fits(slot)) return slot;
+    for (std::size_t at = tag & mask;; at = (at + 1) & mask)
+      if (fits(slots_[at])) return slots_[at];
   }
 
   void grow() {
-    std::vector<Slot> wider(slots_.size() * 2);
-    for (const Slot slot : slots_) {
-      if (slot.node < 0) continue;
-      std::size_t at = slot.tag & (wider.size() - 1);
-      while (wider[at].node >= 0) at = (at + 1) & (wider.size() - 1);
-      wider[at] = slot;
-    }
-    slots_.swap(wider);
+    std::vector<Slot> before(slots_.size() * 2);
+    slots_.swap(before);
+    for (const Slot slot : before)
+      if (slot.node >= 0) find(slot.tag, children(slot.node), [](std::int32_t) { return false; }) = slot;
   }
-
-  // With the hash at hand, a slot of another node is passed without a look at that node, far away in memory.
-  struct Slot {
-    std::uint32_t tag = 0;
-    std::int32_t node = -1;
-  };
 
   FlatNnf made_;
   std::vector<std::int32_t> literal_of_;
