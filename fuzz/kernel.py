@@ -100,6 +100,18 @@ def ask(rng: Random, family: _kernel.Family, costs: Any) -> None:
         list(islice(each.hitting_sets(costs=costs, timeout=0.1), 20))
 
 
+def replace(rng: Random, nnf: _kernel.Nnf) -> None:
+    """Ask a formula what a circuit asks of it; what is left of it is a formula that the kernel takes."""
+    strange = rng.random() < 0.1
+    length = nnf.node_count + (rng.choice((0, 1, -1)) if strange else 0)
+    fate = np.array([rng.choice((0, 1, 2, 2, 3 if strange else 2)) for _ in range(length)], np.uint8)
+    assert len(nnf.values(fate)) == nnf.node_count
+    left = _kernel.Nnf(*nnf.replaced(fate))
+    assert left.node_count <= nnf.node_count + 2
+    for kind in (3, 4):
+        nnf.shared_variable(kind)
+
+
 def random_nnf(rng: Random) -> list[Any]:
     """A monotone formula as the kernel takes it, sometimes with an entry out of place."""
     size = rng.randint(1, 14)
@@ -126,7 +138,9 @@ def rounds(seed: int) -> Iterator[bool]:
             mutate(rng, arrays)
         try:
             use(rng, _kernel.Graph(*arrays, classes), arrays[-1], variables)
-            ask(rng, _kernel.Nnf(*random_nnf(rng)).necessary(), None)
+            nnf = _kernel.Nnf(*random_nnf(rng))
+            replace(rng, nnf)
+            ask(rng, nnf.necessary(), None)
             yield True
         except (ValueError, _kernel.OverBudget):
             yield False

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "batch.hpp"
+#include "class_formula.hpp"
 #include "complete_reason.hpp"
 #include "family.hpp"
 #include "graph.hpp"
@@ -70,6 +71,11 @@ nb::object to_numpy(std::vector<T> values) {
   return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
 }
 
+nb::tuple to_arrays(FlatNnf made) {
+  return nb::make_tuple(to_numpy(std::move(made.kind)), to_numpy(std::move(made.literal)),
+                        to_numpy(std::move(made.child_start)), to_numpy(std::move(made.child)));
+}
+
 // Costs are positive, and so small that no sum of them overflows.
 const std::int64_t* checked_costs(const std::optional<Array<std::int64_t>>& costs, std::size_t variables) {
   if (!costs) return nullptr;
@@ -99,6 +105,19 @@ Question make_question(const Graph& graph, const Array<std::int32_t>& states, st
   graph.check_states(span(states));
   check_target(graph, target);
   return Question{span(states), graph.classify(states.data()), target, frozen};
+}
+
+std::span<const Fate> checked_fate(const Nnf& nnf, const Array<std::uint8_t>& fate) {
+  if (fate.size() != nnf.node_count())
+    throw std::invalid_argument("fate has " + std::to_string(fate.size()) + " entries for " + std::to_string(nnf.node_count()) + " nodes");
+  for (const std::uint8_t each : span(fate))
+    if (each > 2) throw std::invalid_argument("a fate is " + std::to_string(each));
+  return {reinterpret_cast<const Fate*>(fate.data()), fate.size()};
+}
+
+NnfKind checked_gate(std::uint8_t kind) {
+  if (kind != 3 && kind != 4) throw std::invalid_argument("kind is " + std::to_string(kind) + "; gates are 3 and 4");
+  return static_cast<NnfKind>(kind);
 }
 
 // Sets one after the other, as tuples of variables. Safe to share between threads.
@@ -273,8 +292,7 @@ void bind_graph(nb::module_& module) {
              const Question question = make_question(graph, states, target, checked_frozen(frozen, graph.variable_count()));
              Budget budget = make_budget();
              FlatNnf made = without_gil([&] { return complete_reason(graph, question, budget); });
-             return nb::make_tuple(to_numpy(std::move(made.kind)), to_numpy(std::move(made.literal)),
-                                   to_numpy(std::move(made.child_start)), to_numpy(std::move(made.child)));
+             return to_arrays(std::move(made));
            },
            "states"_a, nb::kw_only(), "target"_a = -1, "frozen"_a = nb::none())
       .def("shortest_length",
@@ -343,7 +361,29 @@ void bind_nnf(nb::module_& module) {
              return without_gil([&] { return nnf.necessary(shortest, fixed, prices, budget); });
            },
            nb::kw_only(), "shortest"_a = false, "frozen"_a = nb::none(), "costs"_a = nb::none(), "timeout"_a = nb::none(),
-           "memory"_a = default_memory);
+           "memory"_a = default_memory)
+      .def("values",
+           [](const Nnf& nnf, Array<std::uint8_t> fate) {
+             const auto fates = checked_fate(nnf, fate);
+             Budget budget = make_budget();
+             return to_numpy(without_gil([&] { return values(nnf, fates, budget); }));
+           },
+           "fate"_a)
+      .def("replaced",
+           [](const Nnf& nnf, Array<std::uint8_t> fate) {
+             const auto fates = checked_fate(nnf, fate);
+             Budget budget = make_budget();
+             return to_arrays(without_gil([&] { return replaced(nnf, fates, budget); }));
+           },
+           "fate"_a)
+      .def("shared_variable",
+           [](const Nnf& nnf, std::uint8_t kind) -> nb::object {
+             const NnfKind gate = checked_gate(kind);
+             Budget budget = make_budget();
+             const auto found = without_gil([&] { return shared_variable(nnf, gate, budget); });
+             return found ? nb::object(nb::make_tuple(found->node, found->variable)) : nb::none();
+           },
+           "kind"_a);
 }
 
 void bind_family(nb::module_& module) {

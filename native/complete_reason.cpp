@@ -1,143 +1,23 @@
 #include "complete_reason.hpp"
 
-#include <algorithm>
-#include <span>
-
-#include "nnf_reasons.hpp"
-
 namespace quia {
 
-namespace {
-
-// Makes nodes from the leaves up; an open-addressed table of their numbers finds equal ones.
-class Builder {
- public:
-  static constexpr std::int32_t no = 0, yes = 1;
-
-  explicit Builder(std::size_t variables) : literal_of_(variables, -1), slots_(1024, -1) {
-    add(NnfKind::false_, -1, {});
-    add(NnfKind::true_, -1, {});
-  }
-
-  std::int32_t literal(std::int32_t variable) {
-    if (literal_of_[variable] < 0) literal_of_[variable] = add(NnfKind::literal, variable, {});
-    return literal_of_[variable];
-  }
-
-  std::int32_t either(std::int32_t a, std::int32_t b) {
-    if (a == yes || b == yes) return yes;
-    if (a == no || a == b) return b;
-    if (b == no) return a;
-    const std::int32_t parts[] = {a, b};
-    return joined(NnfKind::or_, parts);
-  }
-
-  // All of the parts, which are brought to their distinct ones in place.
-  std::int32_t all(std::vector<std::int32_t>& parts) {
-    ++round_;
-    seen_.resize(made_.kind.size(), 0);
-    std::size_t kept = 0;
-    for (const std::int32_t part : parts) {
-      if (part == no) return no;
-      if (part == yes || seen_[part] == round_) continue;
-      seen_[part] = round_;
-      parts[kept++] = part;
-    }
-    if (kept == 0) return yes;
-    return kept == 1 ? parts[0] : joined(NnfKind::and_, {parts.data(), kept});
-  }
-
-  // The nodes that the root needs, in their order.
-  FlatNnf flat(std::int32_t root) const {
-    std::vector<std::int32_t> number(static_cast<std::size_t>(root) + 1, -1);
-    number[root] = 0;
-    for (std::int32_t node = root; node >= 0; --node)
-      if (number[node] >= 0)
-        for (const std::int32_t child : children(node)) number[child] = 0;
-    FlatNnf made;
-    std::int32_t next = 0;
-    for (std::int32_t node = 0; node <= root; ++node) {
-      if (number[node] < 0) continue;
-      number[node] = next++;
-      made.kind.push_back(made_.kind[node]);
-      made.literal.push_back(made_.literal[node]);
-      for (const std::int32_t child : children(node)) made.child.push_back(number[child]);
-      made.child_start.push_back(static_cast<std::int64_t>(made.child.size()));
-    }
-    return made;
-  }
-
- private:
-  std::span<const std::int32_t> children(std::int32_t node) const {
-    return {made_.child.data() + made_.child_start[node], made_.child.data() + made_.child_start[node + 1]};
-  }
-
-  std::int32_t add(NnfKind kind, std::int32_t literal, std::span<const std::int32_t> parts) {
-    made_.kind.push_back(static_cast<std::uint8_t>(kind));
-    made_.literal.push_back(literal);
-    made_.child.insert(made_.child.end(), parts.begin(), parts.end());
-    made_.child_start.push_back(static_cast<std::int64_t>(made_.child.size()));
-    return static_cast<std::int32_t>(made_.kind.size()) - 1;
-  }
-
-  static std::size_t hash(std::uint8_t kind, std::span<const std::int32_t> parts) {
-    std::uint64_t h = kind;
-    for (const std::int32_t part : parts) {
-      h = (h ^ static_cast<std::uint32_t>(part)) * 0x9E3779B97F4A7C15ull;
-      h ^= h >> 32;
-    }
-    return static_cast<std::size_t>(h);
-  }
-
-  std::int32_t joined(NnfKind kind, std::span<const std::int32_t> parts) {
-    if (2 * (occupied_ + 1) > slots_.size()) grow();
-    const auto wanted = static_cast<std::uint8_t>(kind);
-    for (std::size_t at = hash(wanted, parts) & (slots_.size() - 1);; at = (at + 1) & (slots_.size() - 1)) {
-      const std::int32_t node = slots_[at];
-      if (node < 0) {
-        ++occupied_;
-        return slots_[at] = add(kind, -1, parts);
-      }
-      if (made_.kind[node] == wanted && std::ranges::equal(children(node), parts)) return node;
-    }
-  }
-
-  void grow() {
-    std::vector<std::int32_t> wider(slots_.size() * 2, -1);
-    for (const std::int32_t node : slots_) {
-      if (node < 0) continue;
-      std::size_t at = hash(made_.kind[node], children(node)) & (wider.size() - 1);
-      while (wider[at] >= 0) at = (at + 1) & (wider.size() - 1);
-      wider[at] = node;
-    }
-    slots_.swap(wider);
-  }
-
-  FlatNnf made_;
-  std::vector<std::int32_t> literal_of_, slots_;
-  std::vector<std::int64_t> seen_;  // per node: the last conjunction that it was a part of
-  std::int64_t round_ = 0;
-  std::size_t occupied_ = 0;
-};
-
-}  // namespace
-
 FlatNnf complete_reason(const Graph& graph, const Question& question, Budget& budget) {
-  Builder builder(graph.variable_count());
+  NnfBuilder builder(graph.variable_count(), graph.node_count());
   std::vector<std::int32_t> gamma(graph.node_count());
   std::vector<std::int32_t> parts;
   for (std::int32_t node = 0; node <= graph.root(); ++node) {
     budget.step();
     const std::int32_t variable = graph.variable(node);
     if (variable < 0) {
-      gamma[node] = graph.is_wrong(node, question) ? Builder::no : Builder::yes;
+      gamma[node] = graph.is_wrong(node, question) ? NnfBuilder::no : NnfBuilder::yes;
       continue;
     }
     const auto out = graph.edges(node);
     const std::int32_t taken = graph.taken(node, question.states[variable]);
     // Where no edge takes the instance, the path here has left its state already and says so above.
-    const std::int32_t other = taken < 0                        ? Builder::no
-                               : question.is_frozen(variable) ? Builder::yes
+    const std::int32_t other = taken < 0                        ? NnfBuilder::no
+                               : question.is_frozen(variable) ? NnfBuilder::yes
                                                                 : builder.literal(variable);
     parts.clear();
     for (std::size_t j = 0; j < out.size(); ++j) {

@@ -8,7 +8,7 @@ from functools import partial
 from importlib import import_module
 from itertools import combinations
 
-from quia import Variable, formula, load
+from quia import DecisionGraph, Variable, formula, load
 from strategies import complete_tree
 
 CLASSES = ("0", "1")
@@ -32,6 +32,56 @@ def tree(mask, n):
     made = complete_tree(space, decide)
     made["classes"] = list(CLASSES)
     return made
+
+
+def by_order(mask, n, rng, *, free):
+    """A decision graph of nodes (variable, low, high), children first; leaves are the nodes 0 and 1.
+
+    Ordered by a random order or, where `free`, with a choice of its own for each part of the function (an FBDD).
+    """
+    nodes, known, order = [], {}, rng.sample(range(n), n)
+
+    def part(worlds, left):
+        """The node of the function of the variables in `left` that is true in just these worlds."""
+        if not worlds or len(worlds) == 1 << len(left):
+            return int(bool(worlds))
+        if (worlds, left) not in known:
+            variable = rng.choice(left) if free else next(v for v in order if v in left)
+            rest = tuple(v for v in left if v != variable)
+            low, high = (
+                part(frozenset(w & ~(1 << variable) for w in worlds if w >> variable & 1 == side), rest)
+                for side in (0, 1)
+            )
+            if low != high:
+                nodes.append((variable, low, high))
+            known[worlds, left] = low if low == high else len(nodes) + 1
+        return known[worlds, left]
+
+    root = part(frozenset(w for w in range(1 << n) if value(mask, w)), tuple(range(n)))
+    return nodes, root, order
+
+
+def by_odd(mask, n, rng, folder):
+    nodes, root, order = by_order(mask, n, rng, free=False)
+    if not nodes:
+        nodes, root = [(order[-1], root, root)], 2  # the format has no file of a leaf alone
+    lines = [f"[{', '.join(names(n)[v] for v in order)}]"]
+    for number, (variable, *children) in enumerate(nodes, 2):
+        below = [f"S{child}" if child < 2 else str(child) for child in children]
+        lines.append(" ".join([str(number), str(order.index(variable)), *below]))
+    (folder / "f.odd").write_text("\n".join(lines))
+    return load(folder / "f.odd")
+
+
+def by_fbdd(mask, n, rng):
+    nodes, root, _ = by_order(mask, n, rng, free=True)
+    written = {str(k): {"class": CLASSES[k]} for k in (0, 1) if k == root or any(k in node[1:] for node in nodes)}
+    for number, (variable, low, high) in enumerate(nodes, 2):
+        edges = [{"if": [state], "to": str(child)} for state, child in zip(CLASSES, (low, high))]
+        written[str(number)] = {"test": names(n)[variable], "edges": edges}
+    variables = {name: {"kind": "nominal", "states": list(CLASSES)} for name in names(n)}
+    made = {"quia": 1, "variables": variables, "classes": list(CLASSES), "root": str(root), "nodes": written}
+    return DecisionGraph.from_dict(made)
 
 
 def as_formula(mask, n):
@@ -201,14 +251,18 @@ def by_nnf(mask, n, rng, folder, *, d4=False, both=False):
     return load(folder / "positive.nnf", negative=folder / "negative.nnf", names=names(n))
 
 
+VTREES = ("left", "right", "vertical", "balanced", "random")
 CIRCUITS = {
-    **{f"SDD {kind}": partial(by_sdd, vtree=kind) for kind in ("left", "right", "balanced")},
-    **{f".sdd {kind}": partial(by_sdd, vtree=kind, file=True) for kind in ("left", "right", "balanced")},
+    **{f"SDD {kind}": partial(by_sdd, vtree=kind) for kind in VTREES},
+    **{f".sdd {kind}": partial(by_sdd, vtree=kind, file=True) for kind in VTREES},
     "c2d": by_nnf,
     "d4": partial(by_nnf, d4=True),
     "two circuits": partial(by_nnf, both=True),
 }
 FORMS = {
+    "tree": lambda mask, n, rng, folder: DecisionGraph.from_dict(tree(mask, n)),
+    "FBDD": lambda mask, n, rng, folder: by_fbdd(mask, n, rng),
+    ".odd": by_odd,
     "formula": lambda mask, n, rng, folder: by_formula(mask, n),
     "autoref": by_bdd,
     "autoref negated": partial(by_bdd, negated=True),

@@ -1,17 +1,28 @@
 """The same classifier as tree, formula, OBDD, SDD and Decision-DNNF gives the same reasons as the oracle."""
 
+import pickle
 import random
-from dataclasses import replace
 from itertools import product
 
+import numpy as np
 import pytest
 
 import oracle
-from booleans import CIRCUITS, FORMS, Compiler, bdd, names, pysdd, tree, value
-from quia import Circuit, GraphError, InstanceError, Refuted, Unsupported, bias_of_classifier, explain, load, verify
+from booleans import CIRCUITS, FORMS, Compiler, names, pysdd, tree, value
+from quia import (
+    Circuit,
+    GraphError,
+    InstanceError,
+    Refuted,
+    Unsupported,
+    Variable,
+    bias_of_classifier,
+    explain,
+    load,
+    verify,
+)
 from quia.load import nnf, sdd
-from quia.nnf import LITERAL, Builder
-from quia.simplify import Levels, simplified
+from quia.nnf import AND, LITERAL, NNF, OR, Builder
 
 
 def sets(reasons):
@@ -39,23 +50,24 @@ def found(classifier, instance, **question):
     return sets(why.sufficient_reasons()), sets(why.necessary_reasons())
 
 
-@pytest.mark.parametrize("n", [1, 2, 3])
-def test_all_boolean_functions_of_up_to_3_variables_with_every_instance(n, tmp_path):
-    rng = random.Random(n)
-    for mask in range(1 << (1 << n)):
+@pytest.mark.parametrize(("n", "part"), [(1, 0), (2, 0), *((3, part) for part in range(8))])
+def test_all_boolean_functions_of_up_to_3_variables_with_every_instance_in_every_form(n, part, tmp_path):
+    rng = random.Random(10 * n + part)
+    functions = 1 << (1 << n)
+    for mask in range(part, functions, 8 if n == 3 else 1):
         d = tree(mask, n)
         answers = [expected(d, instance) for instance in worlds(n)]
-        # Of three variables, each form meets some hundred functions.
-        for name in FORMS if n < 3 else rng.sample(sorted(FORMS), 4):
-            classifier = FORMS[name](mask, n, rng, tmp_path)
+        for name, form in FORMS.items():
+            classifier = form(mask, n, rng, tmp_path)
             for w, instance in enumerate(worlds(n)):
                 assert classifier.classify(instance) == str(value(mask, w)), (name, mask)
                 assert found(classifier, instance) == answers[w], (name, mask, instance)
 
 
-def test_random_functions_in_every_form(tmp_path):
-    rng = random.Random(7)
-    for _ in range(25):
+@pytest.mark.parametrize("seed", [7, 70])
+def test_random_functions_in_every_form(seed, tmp_path):
+    rng = random.Random(seed)
+    for _ in range(100):
         n = rng.choice((4, 5))
         mask = rng.getrandbits(1 << n)
         d = tree(mask, n)
@@ -196,31 +208,79 @@ def test_bias_of_a_whole_circuit_is_not_told():
         bias_of_classifier(load(node), ["1"])
 
 
-def test_simplifying_by_levels_is_simplifying_node_by_node(monkeypatch):
+def random_formula(rng, variables, *, most_joins=15):
+    build = Builder(variables)
+    nodes = [build.literal(v, s) for v in range(len(variables)) for s in (0, 1)]
+    for _ in range(rng.randint(1, most_joins)):
+        join = rng.choice((build.conjunction, build.disjunction))
+        nodes.append(join(rng.sample(nodes, rng.randint(2, 4))))
+    return build.nnf(nodes[-1])
+
+
+def boolean_variables(n):
+    return tuple(Variable.nominal(name, ["0", "1"]) for name in names(n))
+
+
+def test_the_kernel_evaluates_and_replaces_as_plain_python_does():
     rng = random.Random(11)
-    variables = load(bdd(1, 4, __import__("dd.autoref").autoref)[1]).variables
+    variables = boolean_variables(4)
     for _ in range(300):
+        formula = random_formula(rng, variables)
+        instance = [rng.randrange(2) for _ in variables]
+        # What is not the instance's is a constant; of the rest some.
+        fate = {
+            (v, s): 2 if s == instance[v] and rng.random() < 0.6 else rng.randrange(2) for v in range(4) for s in (0, 1)
+        }
         build = Builder(variables)
-        nodes = [build.literal(v, s) for v in range(4) for s in (0, 1)]
-        for _ in range(rng.randint(1, 15)):
-            join = rng.choice((build.conjunction, build.disjunction))
-            nodes.append(join(rng.sample(nodes, rng.randint(2, 4))))
-        formula = build.nnf(nodes[-1])
-        kinds = formula.kind.copy()
-        for node in range(len(formula)):
-            if kinds[node] == LITERAL and rng.random() < 0.5:
-                kinds[node] = rng.choice((0, 1))
-        changed = replace(formula, kind=kinds)
-        results = []
-        for narrow in (0, 10**9):
-            monkeypatch.setattr("quia.simplify._NARROW", narrow)
-            levels = Levels(formula)
-            assert levels.is_narrow == (narrow > 0 or not levels.groups)
-            results.append(simplified(changed, levels))
+        plain = build.nnf(
+            formula.fold(
+                build.constant,
+                lambda v, s: build.literal(v, s) if fate[v, s] == 2 else build.constant(fate[v, s] == 1),
+                build.conjunction,
+                build.disjunction,
+            )
+        )
+        fates = formula.fates(lambda vs, ss: [fate[v, s] for v, s in zip(vs.tolist(), ss.tolist())])
+        kind, variable, child_start, child = formula.kernel.replaced(fates)
+        state = np.array([instance[v] if v >= 0 else -1 for v in variable.tolist()], np.int32)
+        found = NNF(variables, kind, variable, state, child_start, child)
+        assert (found.node_count, found.edge_count) == (plain.node_count, plain.edge_count)
         for world in product((0, 1), repeat=4):
-            values = {v.name: s for v, s in zip(variables, world)}
-            assert results[0].evaluate(values) == results[1].evaluate(values) == changed.evaluate(values)
-        assert all(kind >= LITERAL for kind in results[0].kind) or len(results[0]) == 1
+            true = formula.fold(bool, lambda v, s: world[v] == s, all, any)
+            assert formula.evaluate(list(world)) == true
+            assert found.evaluate(list(world)) == plain.fold(bool, lambda v, s: world[v] == s, all, any)
+
+
+def test_decomposability_is_found_by_the_definition():
+    rng = random.Random(13)
+    # Variables far apart, so that they fall into different passes of the kernel.
+    every = boolean_variables(1500)
+    outcomes = set()
+    for _ in range(400):
+        chosen = rng.sample(range(1500), 8)
+        small = random_formula(rng, boolean_variables(8), most_joins=4)
+        moved = np.array([chosen[v] if v >= 0 else -1 for v in small.variable.tolist()], np.int32)
+        formula = NNF(every, small.kind, moved, small.state, small.child_start, small.child)
+        below, first = [], {}
+        for number, (kind, variable, _, children) in enumerate(formula.nodes):
+            parts = [below[child] for child in children]
+            common = [v for v in set().union(*parts) if sum(v in part for part in parts) > 1]
+            if common and kind not in first:
+                first[kind] = (number, min(common))
+            below.append({variable} if kind == LITERAL else set().union(*parts))
+        for kind in (AND, OR):
+            assert formula.kernel.shared_variable(kind) == first.get(kind)
+        assert formula.is_or_decomposable == (OR not in first)
+        assert formula.is_and_decomposable == (AND not in first)
+        outcomes.add((OR in first, AND in first))
+    assert len(outcomes) == 4
+
+
+def test_circuits_are_sent_to_other_processes():
+    circuit = sdd.read(b"sdd 5\nL 1 0 1\nL 2 0 -1\nL 3 2 2\nF 4\nD 0 1 2 1 3 2 4\n")
+    assert circuit.classify([1, 1]) == "1"  # the kernel's part is there, and stays here
+    again = pickle.loads(pickle.dumps(circuit))
+    assert found(again, [1, 0]) == found(circuit, [1, 0])
 
 
 def test_an_sdd_of_many_nodes_is_explained_by_whole_arrays():

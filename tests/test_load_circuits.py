@@ -13,7 +13,7 @@ SDD = "c a comment\nsdd 5\nL 1 0 1\nL 2 0 -1\nL 3 2 2\nF 4\nD 0 1 2 1 3 2 4\n"
 VTREE = "c\nvtree 3\nL 0 1\nL 2 2\nI 1 0 2\n"
 C2D = "nnf 5 4 2\nL 1\nL -1\nL 2\nA 2 0 2\nO 1 2 3 1\n"
 D4 = "o 1 0\no 2 0\nt 3 0\n1 2 -1 0\n1 3 1 2 0\n2 3 2 0\n2 3 -2 0\n"
-DD = '{"level_of_var": {"x": 0, "y": 1}, "roots": [3], "2": [1, "F", "T"], "3": [0, -2, 2]}'
+DD = '{\n"level_of_var": {"x": 0, "y": 1},\n"roots": [3],\n"2": [1, "F", "T"],\n"3": [0, -2, 2]\n}'
 DDDMP = (
     ".ver DDDMP-2.0\n.mode A\n.varinfo 3\n.nnodes 3\n.nvars 2\n.nsuppvars 2\n.suppvarnames x y\n"
     ".orderedvarnames x y\n.ids 0 1\n.permids 0 1\n.nroots 1\n.rootids -3\n.nodes\n"
@@ -43,10 +43,10 @@ def test_the_samples_are_what_they_should_be(tmp_path):
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
-        ("sdd 1000000000\nT 0\n", None, "header says 1000000000"),
+        ("sdd 1000000000\nT 0\n", 1, "says 1000000000"),
         ("sdd x\nT 0\n", 1, "whole number"),
         ("sdd\nT 0\n", 1, "header"),
-        ("sdd 0\n", None, "no nodes"),
+        ("c\nsdd 0\n", 2, "no nodes"),
         ("sdd 1\nD 0 1 1 1 2\n", 2, "child 1"),
         ("sdd 1\nD 0 1 1000000000 1 2\n", 2, "lines are"),
         ("sdd 1\nD 0 1 0\n", 2, "lines are"),
@@ -97,25 +97,31 @@ def test_broken_nnf_files(text, line, says, tmp_path):
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
-        (DD.replace("[3]", "[9]"), None, "root is 9"),
-        (DD.replace("[3]", "[]"), None, "'roots'"),
-        (DD.replace("-2, 2", "-7, 2"), None, "child -7"),
-        (DD.replace("-2, 2", "3, 2"), None, "not after"),
-        (DD.replace('"y": 1', '"y": 5'), None, "levels"),
-        (DD.replace("[1,", "[7,"), None, "level 7"),
-        (DD.replace('"2"', '"two"'), None, "a node is"),
-        (DD.replace('"F"', '"G"'), None, "'T' or 'F'"),
-        (DD[:-3], 1, "not JSON"),
-        (DDDMP.replace(".nnodes 3", ".nnodes 1000000000"), None, "1000000000"),
+        (DD.replace("[3]", "[9]"), 3, "root is 9"),
+        (DD.replace("[3]", "[]"), 3, "'roots'"),
+        (DD.replace("-2, 2", "-7, 2"), 5, "child -7"),
+        (DD.replace("-2, 2", "3, 2"), 5, "not after"),
+        (DD.replace('"y": 1', '"y": 5'), 2, "levels"),
+        (DD.replace("[1,", "[7,"), 4, "level 7"),
+        (DD.replace('"2"', '"two"'), 4, "a node is"),
+        (DD.replace('"F"', '"G"'), 4, "'T' or 'F'"),
+        (DD[:-3], 5, "not JSON"),
+        (DD.replace('"3"', '"2"'), 4, "second time"),
+        (DD.replace('"y"', '"x"'), 2, "second time"),
+        (DD.replace('"roots": [3],', ""), 1, "'roots'"),
+        (DDDMP.replace(".nnodes 3", ".nnodes 1000000000"), 4, "1000000000"),
         (DDDMP.replace(".end\n", ""), 16, "cut short"),
         (DDDMP.replace("2 y 1 1 -1", "2 z 1 1 -1"), 15, "header does not list"),
         (DDDMP.replace("2 y 1 1 -1", "3 y 1 1 -1"), 16, "again"),
         (DDDMP.replace("2 y 1 1 -1", "2 y 1 3 -1"), 15, "not after"),
         (DDDMP.replace("3 x 0 2 -2", "3 x 0 7 -2"), 16, "child 7"),
         (DDDMP.replace("3 x 0 2 -2", "3 x 2"), 16, "a node is"),
-        (DDDMP.replace(".rootids -3", ".rootids -9"), None, "root is -9"),
-        (DDDMP.replace(".mode A", ".mode B"), None, "text mode"),
-        (DDDMP.replace(".permids 0 1", ".permids 0 0"), None, "permids"),
+        (DDDMP.replace(".nnodes 3\n", ""), 1, "missing"),
+        (DDDMP.replace(".rootids -3", ".rootids x"), 12, "no number"),
+        (DDDMP.replace(".suppvarnames x y", ".suppvarnames x"), 7, ".varinfo"),
+        (DDDMP.replace(".rootids -3", ".rootids -9"), 12, "root is -9"),
+        (DDDMP.replace(".mode A", ".mode B"), 2, "text mode"),
+        (DDDMP.replace(".permids 0 1", ".permids 0 0"), 10, "permids"),
     ],
 )
 def test_broken_bdd_files(text, line, says, tmp_path):
@@ -134,7 +140,7 @@ def check(text, line, says, tmp_path):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("vtree 1000000000\nL 0 1\n", "header says"),
+        ("vtree 1000000000\nL 0 1\n", "line 1: says 1000000000"),
         ("vtree 2\nL 0 1\nL 2 2\n", "2 trees"),
         ("vtree 3\nL 0 1\nL 2 1\nI 1 0 2\n", "each variable once"),
         ("vtree 3\nL 0 1\nL 0 2\nI 1 0 2\n", "second time"),

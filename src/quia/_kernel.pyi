@@ -184,6 +184,22 @@ class Nnf:
         memory: int = 2 << 30,
     ) -> Family:
         """Its prime implicates, or the shortest (cheapest) of them; not `complete` and empty where a limit ended it."""
+    def values(self, fate: _UInt8) -> _UInt8:
+        """Whether each node is true where `fate` says what becomes of the literals: 0 false, 1 true, 2 not true either.
+
+        It has an entry a node, of which those of literals are read. Complexity: one pass.
+        """
+    def replaced(self, fate: _UInt8) -> tuple[_UInt8, _Int32, _Int64, _Int32]:
+        """The formula with its literals replaced (0 by false, 1 by true, 2 by itself), as the arrays of an `Nnf`.
+
+        Equal nodes are made once, and constants stand only where the whole is constant. Complexity: one pass.
+        Paper: Proposition 3.
+        """
+    def shared_variable(self, kind: int) -> tuple[int, int] | None:
+        """The first `and` (3) or `or` (4) whose parts share a variable, and the variable; None if there is none.
+
+        Complexity: a pass for each 256 variables.
+        """
 
 @final
 class Family:

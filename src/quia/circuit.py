@@ -9,15 +9,14 @@ Extensions").
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from quia.errors import GraphError, Unsupported, listed
-from quia.nnf import AND, FALSE, LITERAL, NNF, TRUE, Ints
-from quia.simplify import Bools, Levels, simplified
+from quia.nnf import AND, LITERAL, NNF
 from quia.variables import Variable, encode_instance
 
 
@@ -78,8 +77,10 @@ class Circuit:
 
     def decide(self, states: Sequence[int]) -> int:
         """The index of the class of an encoded instance."""
+        known = np.array(states)
         holds = [
-            None if levels is None else levels.holds(self._own(c, states)) for c, levels in enumerate(self._levels)
+            None if formula is None else bool(formula.values(lambda v, s: known[v] == s)[-1])
+            for formula in self.formulas
         ]
         if holds[0] == holds[1]:
             both = "both class formulas hold" if holds[0] else "neither class formula holds"
@@ -91,17 +92,17 @@ class Circuit:
     ) -> NNF:
         """∀δ·Δ of the class that sustains the decision: literals that are not the instance's become ⊥.
 
-        The literals of `frozen` variables become ⊤. Complexity: linear, on whole arrays. Paper: Prop. 3.
+        The instance's literals of `frozen` variables become ⊤. Complexity: linear. Paper: Prop. 3.
         """
-        label = 1 if sustains(1) else 0
-        levels = self._known(label)
-        formula = levels.formula
-        own = self._own(label, states)
-        kind = formula.kind.copy()
-        kind[(kind == LITERAL) & ~own] = FALSE
-        if frozen:
-            kind[(kind == LITERAL) & np.isin(formula.variable, list(frozen))] = TRUE
-        return simplified(replace(formula, kind=kind), levels)
+        formula = self._known(1 if sustains(1) else 0)
+        known = np.array(states, np.int32)
+        held = np.zeros(len(self.variables), bool)
+        held[list(frozen)] = True
+        # 0 is ⊥, 1 is ⊤, 2 is the literal itself.
+        fates = formula.fates(lambda v, s: np.where(known[v] != s, 0, np.where(held[v], 1, 2)))
+        kind, variable, child_start, child = formula.kernel.replaced(fates)
+        state = np.where(variable < 0, -1, known[variable]) if len(known) else variable
+        return NNF(self.variables, kind, variable, state.astype(np.int32), child_start, child)
 
     def changed_instance(self, states: Sequence[int], free: Collection[int], label: int) -> tuple[int, ...] | None:
         """An instance that differs from this one in `free` variables only and that class `label` does not take.
@@ -109,52 +110,33 @@ class Circuit:
         None if there is none. The class formula is ∨-decomposable, so a disjunction is false where each disjunct is
         made false by itself. Complexity: linear.
         """
-        levels = self._known(label)
-        formula = levels.formula
+        formula = self._known(label)
         held = np.ones(len(self.variables), bool)
         held[list(free)] = False
         known = np.array(states)
         # A literal cannot be made false only if it is the instance's and must stay.
-        values = levels.values(
-            self._literals_where(label, lambda variable, state: held[variable] & (known[variable] == state))
-        )
+        values = formula.values(lambda v, s: held[v] & (known[v] == s))
         if values[-1]:
             return None
         changed = list(states)
         work = [len(formula) - 1]
         while work:
-            kind, variable, state, children = formula.nodes[work.pop()]
-            if kind == LITERAL and changed[variable] == state:
-                changed[variable] = 1 - state
-            elif kind == AND:
+            node = work.pop()
+            children = formula.child[formula.child_start[node] : formula.child_start[node + 1]].tolist()
+            if formula.kind[node] == LITERAL:
+                variable, state = int(formula.variable[node]), int(formula.state[node])
+                changed[variable] = 1 - state if changed[variable] == state else changed[variable]
+            elif formula.kind[node] == AND:
                 work.append(next(child for child in children if not values[child]))
             else:
                 work.extend(children)
         return tuple(changed)
 
-    def _known(self, label: int) -> Levels:
-        levels = self._levels[label]
-        if levels is None:
+    def _known(self, label: int) -> NNF:
+        formula = self.formulas[label]
+        if formula is None:
             raise Unsupported(
                 f"decisions for {self.classes[label]!r} cannot be explained from this {self.kind} alone",
                 cure="load it together with the circuit of the other class",
             )
-        return levels
-
-    @cached_property
-    def _levels(self) -> tuple[Levels | None, ...]:
-        return tuple(None if formula is None else Levels(formula) for formula in self.formulas)
-
-    def _own(self, label: int, states: Sequence[int]) -> Bools:
-        """Which nodes are literals that the instance satisfies."""
-        known = np.array(states)
-        return self._literals_where(label, lambda variable, state: known[variable] == state)
-
-    def _literals_where(self, label: int, fits: Callable[[Ints, Ints], Bools]) -> Bools:
-        """Which nodes of a class formula are literals for whose variables and states this is so."""
-        formula = self.formulas[label]
-        assert formula is not None
-        literals = np.flatnonzero(formula.kind == LITERAL)
-        found = np.zeros(len(formula), bool)
-        found[literals] = fits(formula.variable[literals], formula.state[literals])
-        return found
+        return formula

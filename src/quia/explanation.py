@@ -11,6 +11,8 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from quia.bias import Bias
 from quia.classifier import Classifier
 from quia.complete import complete_reason, sustained
@@ -109,11 +111,15 @@ class Explanation:
         """Whether the decision sticks whatever these variables are, all others kept, frozen or not."""
         if isinstance(self.classifier, DecisionGraph):
             return self.classifier.holds_without(self.states, changing, against=self.against)
-        return self._unfrozen_reason.holds(lambda variable, _: variable not in changing)
+        kept = np.ones(len(self.variables), bool)
+        kept[list(changing)] = False
+        return bool(self._unfrozen_reason.values(lambda variables, _: kept[variables])[-1])
 
     @cached_property
     def _unfrozen_reason(self) -> NNF:
         """The complete reason with no feature held fixed."""
+        if not self.frozen_variables:
+            return self.complete_reason
         return complete_reason(self.classifier, self.states, against=self.against)
 
     def necessary_reasons(

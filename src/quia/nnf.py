@@ -6,7 +6,7 @@ Nodes are ints, children before parents, the root last. A literal is a state: a 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -64,15 +64,38 @@ class NNF:
         """How many edges there are."""
         return len(self.child)
 
-    def find_necessary(self, **limits: Any) -> _kernel.Family:
-        """The prime implicates of a monotone formula, as sets of variables."""
-        kernel = _kernel.Nnf(
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What is sent to another process are the fields; it builds its own kernel.
+        return NNF, tuple(getattr(self, each.name) for each in fields(self))
+
+    @cached_property
+    def kernel(self) -> _kernel.Nnf:
+        """The formula in the compiled kernel, which knows a literal's variable, not its state."""
+        return _kernel.Nnf(
             self.kind.astype(np.uint8),
             self.variable.astype(np.int32),
             self.child_start.astype(np.int64),
             self.child.astype(np.int32),
         )
-        return kernel.necessary(**limits)
+
+    def find_necessary(self, **limits: Any) -> _kernel.Family:
+        """The prime implicates of a monotone formula, as sets of variables."""
+        return self.kernel.necessary(**limits)
+
+    @cached_property
+    def literals(self) -> Ints:
+        """The numbers of the nodes that are literals."""
+        return np.flatnonzero(self.kind == LITERAL)
+
+    def fates(self, choose: Callable[[Ints, Ints], Any]) -> npt.NDArray[np.uint8]:
+        """What becomes of each literal, as the kernel takes it: `choose` gets the literals' variables and states."""
+        fate = np.zeros(len(self), np.uint8)
+        fate[self.literals] = choose(self.variable[self.literals], self.state[self.literals])
+        return fate
+
+    def values(self, true: Callable[[Ints, Ints], Any]) -> npt.NDArray[np.bool_]:
+        """Whether each node is true; `true` tells of the literals' variables and states, whole arrays, which are."""
+        return self.kernel.values(self.fates(true)).astype(bool)
 
     @property
     def is_true(self) -> bool:
@@ -126,7 +149,11 @@ class NNF:
 
     def holds(self, is_true: Callable[[int, int], bool]) -> bool:
         """Whether the formula is true where `is_true(variable, state)` says which literals are."""
-        return self.fold(bool, is_true, all, any)
+
+        def each(variables: Ints, states: Ints) -> list[bool]:
+            return [is_true(v, s) for v, s in zip(variables.tolist(), states.tolist(), strict=True)]
+
+        return bool(self.values(each)[-1])
 
     def evaluate(self, instance: Mapping[str, Any] | Sequence[Any]) -> bool:
         """Whether an instance, which must give each mentioned variable a value, satisfies the formula."""
@@ -170,32 +197,12 @@ class NNF:
     @cached_property
     def is_or_decomposable(self) -> bool:
         """Whether the disjuncts of every disjunction share no variable (paper §2)."""
-        return self._is_decomposable(OR)
+        return self.kernel.shared_variable(OR) is None
 
     @cached_property
     def is_and_decomposable(self) -> bool:
         """Whether the conjuncts of every conjunction share no variable (paper §2)."""
-        return self._is_decomposable(AND)
-
-    def _is_decomposable(self, at: int) -> bool:
-        decomposable = True
-
-        def joined(parts: list[int], matters: bool) -> int:
-            nonlocal decomposable
-            bits = 0
-            for part in parts:
-                if matters and bits & part:
-                    decomposable = False
-                bits |= part
-            return bits
-
-        self.fold(
-            lambda _: 0,
-            lambda variable, _: 1 << variable,
-            lambda parts: joined(parts, at == AND),
-            lambda parts: joined(parts, at == OR),
-        )
-        return decomposable
+        return self.kernel.shared_variable(AND) is None
 
     def __str__(self) -> str:
         """The formula in one line, `&` for ∧ and `|` for ∨; a large one as a list of its nodes."""

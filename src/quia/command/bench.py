@@ -6,7 +6,7 @@ from importlib import import_module
 
 from quia.command import Subparsers
 
-SUBCOMMANDS = ("table", "kernel", "batch", "peers")
+SUBCOMMANDS = ("table", "kernel", "circuits", "batch", "peers")
 """Each is a module of quia.bench with `add(subparsers)`, which names its `run(arguments) -> exit code`."""
 
 

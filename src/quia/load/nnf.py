@@ -13,39 +13,19 @@ circuit of class 0 is given as well: then its negation is one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from quia.circuit import Circuit
-from quia.errors import FormatError, shown
+from quia.errors import FormatError, TooLarge
 from quia.load import naming
-from quia.load.files import decode, read_bytes
+from quia.load.files import read_bytes
 from quia.load.fingerprint import MODULUS, Fingerprints
-from quia.load.lines import MOST_VARIABLES, Line, numbered_lines
-from quia.load.mentioned import Mentioned
-from quia.nnf import NNF, Builder
+from quia.load.nnf_files import Dnnf, Node, parse
+from quia.nnf import AND, LITERAL, NNF, OR, Builder
 from quia.variables import Variable
 
 OPTIONS = (*naming.OPTIONS, "negative")
-
-LITERAL, AND, OR = range(3)
-
-
-class Node(NamedTuple):
-    """A literal ±v, or a conjunction or disjunction of nodes before it; of none, it is ⊤ or ⊥."""
-
-    kind: int
-    literal: int = 0
-    children: tuple[int, ...] = ()
-    line: int = 0
-
-
-class Dnnf(NamedTuple):
-    """The nodes of a file, children first, the root last, and how many variables it speaks of."""
-
-    nodes: list[Node]
-    variables: int
 
 
 def read(
@@ -89,178 +69,80 @@ def read(
     )
 
 
-def parse(data: bytes, file: str | None) -> Dnnf:
-    """The nodes in a file, ∧-decomposability checked."""
-    lines = numbered_lines(decode(data, file), file)
-    first = next(lines)
-    dnnf = _parse_c2d(first, lines) if first.words[0] == "nnf" else _parse_d4(chain([first], lines), file)
-    _check_decomposable(dnnf, file)
-    return dnnf
-
-
-def _parse_c2d(header: Line, lines: Iterator[Line]) -> Dnnf:
-    declared, edges, count = header.header("nnf", 3)
-    if count > MOST_VARIABLES:
-        header.fail(f"declares {count} variables; at most {MOST_VARIABLES} are read")
-    nodes: list[Node] = []
-    for line in lines:
-        values = line.numbers(start=1)
-        kind, children = line.words[0], []
-        if kind == "L" and len(values) == 1 and 0 < abs(values[0]) <= count:
-            nodes.append(Node(LITERAL, values[0], line=line.number))
-            continue
-        if kind == "A" and values and len(values) == 1 + values[0]:
-            children = values[1:]
-        elif kind == "O" and len(values) > 1 and len(values) == 2 + values[1] and 0 <= values[0] <= count:
-            children = values[2:]
-        else:
-            line.fail(
-                f"is {shown(line.text, 40)}; lines are L literal, A n children …, O variable n children …, variables"
-                f" up to {count}"
-            )
-        for child in children:
-            if not 0 <= child < len(nodes):
-                line.fail(f"has the child {child}; children are the numbers of nodes before it, 0 to {len(nodes) - 1}")
-        nodes.append(Node(AND if kind == "A" else OR, 0, tuple(children), line.number))
-    found = sum(len(node.children) for node in nodes)
-    if (len(nodes), found) != (declared, edges) or not nodes:
-        header.fail(f"says {declared} nodes and {edges} edges; there are {len(nodes)} and {found}")
-    return _reached(nodes, count)
-
-
-def _parse_d4(lines: Iterator[Line], file: str | None) -> Dnnf:
-    """Nodes `o|a|t|f id 0`, the first one the root, and arcs `from to literal … 0`."""
-    kinds: dict[int, tuple[str, int]] = {}
-    arcs: dict[int, list[tuple[int, tuple[int, ...], Line]]] = {}
-    count = 0
-    for line in lines:
-        if line.words[0] in ("o", "a", "t", "f"):
-            values = line.numbers(start=1)
-            if len(values) != 2 or values[1] != 0 or values[0] in kinds:
-                line.fail(f"is {shown(line.text, 40)}; a node is 'o', 'a', 't' or 'f', an id of its own, and 0")
-            kinds[values[0]] = (line.words[0], line.number)
-            continue
-        values = line.numbers()
-        if len(values) < 3 or values[-1] != 0 or 0 in values[:-1]:
-            line.fail(f"is {shown(line.text, 40)}; an arc is two ids, literals, and 0")
-        arcs.setdefault(values[0], []).append((values[1], tuple(values[2:-1]), line))
-        count = max([count, *map(abs, values[2:-1])])
-        if count > MOST_VARIABLES:
-            line.fail(f"speaks of variable {count}; at most {MOST_VARIABLES} are read")
-    for source, outgoing in arcs.items():
-        for target, _, line in outgoing:
-            if source not in kinds or target not in kinds or kinds[source][0] in "tf":
-                line.fail("is an arc from or to a node that is not declared, or from a constant")
-    return Dnnf(_ordered(kinds, arcs, file), count)
-
-
-def _ordered(
-    kinds: Mapping[int, tuple[str, int]], arcs: Mapping[int, list[tuple[int, tuple[int, ...], Line]]], file: str | None
-) -> list[Node]:
-    """The nodes that the root reaches, children first; an arc with literals is a conjunction."""
-    if not kinds:
-        raise FormatError("has no nodes; the first line must be the root", file=file, line=1)
-    nodes: list[Node] = []
-    place: dict[int, int] = {}
-    literals: dict[int, int] = {}
-    root = next(iter(kinds))
-    open_nodes = {root}
-    work = [(root, iter(arcs.get(root, ())))]
-    while work:
-        node, rest = work[-1]
-        for target, _, line in rest:
-            if target in open_nodes:
-                line.fail("closes a cycle; arcs must lead away from the root")
-            if target not in place:
-                open_nodes.add(target)
-                work.append((target, iter(arcs.get(target, ()))))
-                break
-        else:
-            children = []
-            for target, given, line in arcs.get(node, ()):
-                for literal in given:
-                    if literal not in literals:
-                        literals[literal] = len(nodes)
-                        nodes.append(Node(LITERAL, literal, line=line.number))
-                if given:
-                    nodes.append(Node(AND, 0, (*(literals[g] for g in given), place[target]), line.number))
-                children.append(len(nodes) - 1 if given else place[target])
-            kind, number = kinds[node]
-            nodes.append(Node(AND if kind in "at" else OR, 0, tuple(children), number))
-            place[node] = len(nodes) - 1
-            open_nodes.discard(node)
-            work.pop()
-    return nodes
-
-
-def _reached(nodes: Sequence[Node], count: int) -> Dnnf:
-    used = bytearray(len(nodes))
-    used[-1] = 1
-    for number in range(len(nodes) - 1, -1, -1):
-        if used[number]:
-            for child in nodes[number].children:
-                used[child] = 1
-    place: dict[int, int] = {}
-    kept: list[Node] = []
-    for number, node in enumerate(nodes):
-        if used[number]:
-            place[number] = len(kept)
-            kept.append(node._replace(children=tuple(place[child] for child in node.children)))
-    return Dnnf(kept, count)
-
-
-def _check_decomposable(dnnf: Dnnf, file: str | None) -> None:
-    mentioned = Mentioned((node.children for node in dnnf.nodes), len(dnnf.nodes))
-    for number, node in enumerate(dnnf.nodes):
-        if node.kind == LITERAL:
-            mentioned.leaf(number, abs(node.literal))
-            continue
-        shared = mentioned.shared(node.children) if node.kind == AND else None
-        if shared is not None:
-            raise FormatError(
-                f"is a conjunction whose parts share variable {shared}, so this is no DNNF", file=file, line=node.line
-            )
-        mentioned.join(number, node.children)
-
-
 def _decisions(dnnf: Dnnf) -> dict[int, int | None]:
     """For each disjunction of two or more, the variable that it decides; None if it decides none."""
     found: dict[int, int | None] = {}
+    allowed = _Work(dnnf)
+    literals: dict[int, frozenset[int]] = {}  # that each part begins with; a part may have many parents
     for number, node in enumerate(dnnf.nodes):
         if node.kind == OR and len(node.children) > 1:
-            one, *others = (_literals(dnnf, child) for child in node.children)
-            opposite = [v for v in one if -v in others[0]] if len(others) == 1 else []
-            found[number] = min(map(abs, opposite)) if opposite else None
+            found[number] = None
+            if len(node.children) > 2:
+                continue
+            for child in node.children:
+                if child not in literals:
+                    literals[child] = _literals(dnnf, child)
+            few, many = sorted((literals[child] for child in node.children), key=len)
+            allowed.spend(len(few), node)
+            opposite = [abs(literal) for literal in few if -literal in many]
+            found[number] = min(opposite, default=None)
     return found
 
 
-def _literals(dnnf: Dnnf, node: int) -> set[int]:
+def _literals(dnnf: Dnnf, node: int) -> frozenset[int]:
     """The literals that a part of a disjunction begins with."""
     kind, literal, children, _ = dnnf.nodes[node]
     if kind == LITERAL:
-        return {literal}
-    return (
-        {dnnf.nodes[child].literal for child in children if dnnf.nodes[child].kind == LITERAL} if kind == AND else set()
-    )
+        return frozenset((literal,))
+    parts = (dnnf.nodes[child] for child in children) if kind == AND else ()
+    return frozenset(part.literal for part in parts if part.kind == LITERAL)
+
+
+class _Work:
+    """What may be spent on long conjunctions that many disjunctions share, so that all of it stays linear.
+
+    A compiler's disjunctions have branches of their own, or share them as they are.
+    """
+
+    def __init__(self, dnnf: Dnnf) -> None:
+        self.most = 1_000_000 + 10 * sum(len(node.children) for node in dnnf.nodes)
+        self.left = self.most
+
+    def spend(self, steps: int, node: Node) -> None:
+        """Take as much away; TooLarge when nothing is left."""
+        self.left -= steps
+        if self.left < 0:
+            raise TooLarge(
+                f"the disjunction on line {node.line} shares long conjunctions with too many others: more than"
+                f" {self.most} steps are needed to tell what they decide",
+                limit=self.most,
+            )
 
 
 def class_formula(dnnf: Dnnf, decisions: Mapping[int, int | None], variables: Sequence[Variable]) -> NNF:
     """The function of a Decision-DNNF as an ∨-decomposable NNF: (x ∧ α) ∨ (x̄ ∧ β) becomes (x̄ ∨ α) ∧ (x ∨ β)."""
     build = Builder(variables)
     made: list[int] = []
+    allowed = _Work(dnnf)
+    sides: dict[tuple[int, int], int] = {}  # (x ∧ α) under x → x̄ ∨ α; shared branches are made once
+
+    def side(node: Node, child: int, decided: int) -> int:
+        branch = dnnf.nodes[child]
+        parts = branch.children if branch.kind == AND else (child,)
+        allowed.spend(len(parts), node)
+        sign = decided if any(dnnf.nodes[part].literal == decided for part in parts) else -decided
+        rest = build.conjunction(made[part] for part in parts if dnnf.nodes[part].literal != sign)
+        return build.disjunction((build.literal(decided - 1, int(sign < 0)), rest))
+
     for number, node in enumerate(dnnf.nodes):
         decided = decisions.get(number)
         if node.kind == LITERAL:
             made.append(build.literal(abs(node.literal) - 1, int(node.literal > 0)))
         elif decided is not None:
-            sides = []
             for child in node.children:
-                branch = dnnf.nodes[child]
-                parts = branch.children if branch.kind == AND else (child,)
-                sign = decided if decided in _literals(dnnf, child) else -decided
-                rest = build.conjunction(made[part] for part in parts if dnnf.nodes[part].literal != sign)
-                sides.append(build.disjunction((build.literal(decided - 1, int(sign < 0)), rest)))
-            made.append(build.conjunction(sides))
+                if (child, decided) not in sides:
+                    sides[child, decided] = side(node, child, decided)
+            made.append(build.conjunction(sides[child, decided] for child in node.children))
         else:
             join = build.conjunction if node.kind == AND else build.disjunction
             made.append(join(made[child] for child in node.children))

@@ -17,8 +17,8 @@ from quia.load import naming
 from quia.load.files import decode, read_bytes
 from quia.load.fingerprint import MODULUS, Fingerprints
 from quia.load.lines import MOST_VARIABLES, numbered_lines
-from quia.load.mentioned import Mentioned
-from quia.nnf import Builder
+from quia.load.mentioned import shared_variable
+from quia.nnf import AND, LITERAL, OR, Builder
 
 OPTIONS = (*naming.OPTIONS, "vtree")
 
@@ -130,33 +130,49 @@ def _check(nodes: Sequence[Node], file: str | None) -> None:
 
     The latter by fingerprints, so that a wrong one passes with a probability below 10⁻¹².
     """
+    _check_elements(nodes, file)
     fingerprints = Fingerprints()
-    mentioned = Mentioned((_parts(node) for node in nodes), len(nodes))
     values: list[int] = []
-    for number, node in enumerate(nodes):
+    for node in nodes:
         if not node.elements:
-            mentioned.leaf(number, abs(node.literal) if node.literal else None)
             values.append(fingerprints.literal(node.literal) if node.literal else int(node.literal is None))
             continue
-        for element in node.elements:
-            shared = mentioned.shared(element)
-            if shared is not None:
-                raise FormatError(f"has a prime and a sub that share variable {shared}", file=file, line=node.line)
         if sum(values[prime] for prime, _ in node.elements) % MODULUS != 1:
             raise FormatError(
                 "has primes that are not exclusive and exhaustive, so this is no SDD", file=file, line=node.line
             )
-        mentioned.join(number, _parts(node))
         values.append(sum(values[prime] * values[sub] for prime, sub in node.elements) % MODULUS)
 
 
-def _parts(node: Node) -> list[int]:
-    return [part for element in node.elements for part in element]
+def _check_elements(nodes: Sequence[Node], file: str | None) -> None:
+    """That the prime and the sub of no element share a variable: as conjunctions, all are decomposable."""
+    kinds: list[int] = []
+    variables: list[int] = []
+    children: list[Sequence[int]] = []
+    place: list[int] = []  # of each node, where it is among nodes and elements
+    owner: list[Node] = []
+    for node in nodes:
+        for prime, sub in node.elements:
+            kinds.append(AND)
+            variables.append(-1)
+            children.append((place[prime], place[sub]))
+            owner.append(node)
+        last = len(kinds)
+        place.append(last)
+        kinds.append(LITERAL if node.literal else OR)
+        variables.append(abs(node.literal) if node.literal else -1)
+        children.append(range(last - len(node.elements), last))
+        owner.append(node)
+    shared = shared_variable(kinds, variables, children)
+    if shared is not None:
+        at, variable = shared
+        raise FormatError(f"has a prime and a sub that share variable {variable}", file=file, line=owner[at].line)
 
 
 def _nodes(data: bytes, file: str | None) -> list[Node]:
     lines = numbered_lines(decode(data, file), file)
-    declared = next(lines).header("sdd", 1)[0]
+    header = next(lines)
+    declared = header.header("sdd", 1)[0]
     nodes: list[Node] = []
     place: dict[int, int] = {}
     for line in lines:
@@ -179,9 +195,9 @@ def _nodes(data: bytes, file: str | None) -> list[Node]:
         place[values[0]] = len(nodes)
         nodes.append(node)
     if len(nodes) != declared:
-        raise FormatError(f"has {len(nodes)} nodes, but its header says {declared}", file=file)
+        header.fail(f"says {declared} nodes; there are {len(nodes)}")
     if not nodes:
-        raise FormatError("has no nodes; the last line must be the root", file=file)
+        header.fail("has no nodes after it; the last line must be the root")
     return nodes
 
 
@@ -195,7 +211,8 @@ class Vtree(NamedTuple):
 def read_vtree(data: bytes, file: str | None = None) -> Vtree:
     """The vtree in a `.vtree` file."""
     lines = numbered_lines(decode(data, file), file)
-    declared = next(lines).header("vtree", 1)[0]
+    header = next(lines)
+    declared = header.header("vtree", 1)[0]
     leaves: dict[int, int] = {}
     inner: dict[int, tuple[int, int]] = {}
     tops: dict[int, None] = {}  # nodes that have no parent yet
@@ -214,10 +231,9 @@ def read_vtree(data: bytes, file: str | None = None) -> Vtree:
             line.fail(f"is {shown(line.text, 40)}; lines are L id variable, I id left right, children first, each once")
         tops[values[0]] = None
     if len(leaves) + len(inner) != declared or len(tops) != 1 or len(set(leaves.values())) < len(leaves):
-        raise FormatError(
-            f"has {len(leaves) + len(inner)} nodes in {len(tops)} trees; its header says {declared}, and it must be one"
-            " tree with each variable once",
-            file=file,
+        header.fail(
+            f"says {declared} nodes; there are {len(leaves) + len(inner)} in {len(tops)} trees, and it must be one tree"
+            " with each variable once"
         )
     return _laid_out(leaves, inner, next(iter(tops)))
 
