@@ -8,7 +8,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-SOURCES := pyproject.toml $(wildcard CMakeLists.txt native/*)
+SOURCES := pyproject.toml $(wildcard CMakeLists.txt native/* native/python/*)
 
 .PHONY: demo test check docs dist sanitize fuzz format clean
 

@@ -1,0 +1,174 @@
+// Family and its iterators: sets of variables as Python sees them.
+#include <mutex>
+
+#include "../family.hpp"
+#include "../hitting.hpp"
+#include "../listing.hpp"
+#include "common.hpp"
+
+namespace quia {
+
+namespace {
+
+// Sets one after the other, as tuples of variables. Safe to share between threads.
+class SetIterator {
+ public:
+  SetIterator(std::vector<std::int32_t> variables, std::unique_ptr<Listing> listing)
+      : variables_(std::move(variables)), listing_(std::move(listing)) {}
+  SetIterator(std::vector<std::int32_t> variables, HittingSets hitting, double seconds)
+      : variables_(std::move(variables)), hitting_(std::move(hitting)), seconds_(seconds) {}
+
+  nb::object next() {
+    std::vector<Word> copy;
+    bool found = false;
+    {
+      nb::gil_scoped_release release;
+      const std::lock_guard lock(mutex_);
+      if (!complete_) throw_stop_ = true;
+      if (!throw_stop_) {
+        const auto start = std::chrono::steady_clock::now();
+        Budget budget(seconds_, SIZE_MAX, look_for_signals);
+        try {
+          const Word* set = listing_ ? listing_->next(budget) : hitting_->next(budget);
+          if (set) {
+            copy.assign(set, set + words_for(variables_.size()));
+            found = true;
+          }
+        } catch (const OverBudget&) {
+          complete_ = false;
+        }
+        // Only the time spent here counts, not what the caller does between two sets.
+        if (seconds_ < Budget::no_timeout)
+          seconds_ -= std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      }
+    }
+    if (!found) throw nb::stop_iteration();
+    return to_tuple(copy.data(), copy.size(), variables_);
+  }
+  bool complete() {
+    nb::gil_scoped_release release;
+    const std::lock_guard lock(mutex_);
+    return complete_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::int32_t> variables_;
+  std::unique_ptr<Listing> listing_;
+  std::optional<HittingSets> hitting_;
+  double seconds_ = Budget::no_timeout;
+  bool complete_ = true, throw_stop_ = false;
+};
+
+Family family_of(const std::vector<std::vector<std::int32_t>>& sets) {
+  std::vector<std::int32_t> variables;
+  for (const auto& set : sets) variables.insert(variables.end(), set.begin(), set.end());
+  std::sort(variables.begin(), variables.end());
+  variables.erase(std::unique(variables.begin(), variables.end()), variables.end());
+  if (!variables.empty() && variables.front() < 0) throw nb::value_error("a variable is negative");
+  SetTable table(variables.size());
+  for (const auto& set : sets) {
+    Word* row = table.add();
+    for (const std::int32_t variable : set)
+      put(row, std::lower_bound(variables.begin(), variables.end(), variable) - variables.begin());
+  }
+  keep_minimal(table);
+  return Family(std::move(variables), std::move(table), true);
+}
+
+const std::int64_t* family_costs(const Family& family, const std::optional<Array<std::int64_t>>& costs) {
+  return checked_costs(costs, family.variables().empty() ? 0 : static_cast<std::size_t>(family.variables().back()) + 1);
+}
+
+nb::dict by_key(const auto& counts) {
+  nb::dict result;
+  for (const auto& [key, count] : counts) result[nb::int_(key)] = to_python(count);
+  return result;
+}
+
+}  // namespace
+
+void bind_family(nb::module_& module) {
+  nb::class_<SetIterator>(module, "SetIterator")
+      .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__next__", &SetIterator::next)
+      .def_prop_ro("complete", &SetIterator::complete);
+  nb::class_<Family>(module, "Family")
+      .def("__init__", [](Family* self, const std::vector<std::vector<std::int32_t>>& sets) { new (self) Family(family_of(sets)); },
+           "sets"_a)
+      .def_prop_ro("complete", &Family::complete)
+      .def_prop_ro("variables", [](const Family& family) { return nb::tuple(nb::cast(family.variables())); })
+      .def_prop_ro("is_zdd", [](const Family& family) { return static_cast<bool>(family.zdd()); })
+      .def_prop_ro("node_count", [](const Family& family) { return family.zdd() ? family.zdd()->node_count() : 0; })
+      .def("count",
+           [](const Family& family) {
+             Budget budget = make_budget();
+             return to_python(without_gil([&] { return family.count(budget); }));
+           })
+      .def("counts_by_length",
+           [](const Family& family) {
+             Budget budget = make_budget();
+             return by_key(without_gil([&] { return family.counts_by_length(budget); }));
+           })
+      .def("counts_by_variable",
+           [](const Family& family) {
+             Budget budget = make_budget();
+             return by_key(without_gil([&] { return family.counts_by_variable(budget); }));
+           })
+      .def("contains", &Family::contains, "members"_a)
+      .def("restrict",
+           [](const Family& family, const std::vector<std::int32_t>& containing, const std::vector<std::int32_t>& avoiding) {
+             Budget budget = make_budget();
+             return without_gil([&] { return family.restricted(containing, avoiding, budget); });
+           },
+           "containing"_a = std::vector<std::int32_t>(), "avoiding"_a = std::vector<std::int32_t>())
+      .def("sample",
+           [](const Family& family, std::size_t n, std::uint64_t seed) {
+             Budget budget = make_budget();
+             const SetTable chosen = without_gil([&] { return family.sampled(n, seed, budget); });
+             nb::list result;
+             for (std::size_t i = 0; i < chosen.size(); ++i) result.append(to_tuple(chosen.row(i), chosen.words, family.variables()));
+             return result;
+           },
+           "n"_a, "seed"_a)
+      .def("shortest",
+           [](const Family& family, Costs costs) {
+             Budget budget = make_budget();
+             const std::int64_t* prices = family_costs(family, costs);
+             return without_gil([&] { return family.shortest(prices, budget); });
+           },
+           "costs"_a = nb::none())
+      .def("listing",
+           [](const Family& family, Costs costs) {
+             const std::int64_t* prices = family_costs(family, costs);
+             return new SetIterator(family.variables(), without_gil([&] { return family.listing(prices); }));
+           },
+           "costs"_a = nb::none(), nb::rv_policy::take_ownership)
+      .def("dual",
+           [](const Family& family, bool shortest, Costs costs, std::optional<double> timeout, std::int64_t memory) {
+             const std::int64_t* prices = family_costs(family, costs);
+             Budget budget = make_budget(timeout, memory);
+             return without_gil([&] { return shortest ? family.shortest_dual(prices, budget) : family.dual(budget); });
+           },
+           nb::kw_only(), "shortest"_a = false, "costs"_a = nb::none(), "timeout"_a = nb::none(), "memory"_a = default_memory)
+      .def("hitting_sets",
+           [](const Family& family, Costs costs, bool shortest, std::optional<double> timeout, std::int64_t memory) {
+             const std::int64_t* prices = family_costs(family, costs);
+             Budget budget = make_budget(timeout, memory);
+             HittingSets hitting = without_gil([&] { return family.hitting_sets(prices, shortest, budget); });
+             return new SetIterator(family.variables(), std::move(hitting), timeout.value_or(Budget::no_timeout));
+           },
+           nb::kw_only(), "costs"_a = nb::none(), "shortest"_a = false, "timeout"_a = nb::none(), "memory"_a = default_memory,
+           nb::rv_policy::take_ownership)
+      .def("one_hitting_set",
+           [](const Family& family, Costs costs, std::int64_t memory) {
+             const std::int64_t* prices = family_costs(family, costs);
+             Budget budget = make_budget({}, memory);
+             const auto set = without_gil([&] { return family.one_hitting_set(prices, budget); });
+             if (set.empty()) throw nb::value_error("nothing hits the empty set");
+             return to_tuple(set.data(), set.size(), family.variables());
+           },
+           nb::kw_only(), "costs"_a = nb::none(), "memory"_a = default_memory);
+}
+
+}  // namespace quia

@@ -1,0 +1,9 @@
+// The module quia._kernel.
+#include "common.hpp"
+
+NB_MODULE(_kernel, module) {
+  nanobind::exception<quia::OverBudget>(module, "OverBudget", PyExc_RuntimeError);
+  quia::bind_graph(module);
+  quia::bind_nnf(module);
+  quia::bind_family(module);
+}
