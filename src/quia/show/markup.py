@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from functools import cache, lru_cache
 from html import escape
 from typing import Any
 
@@ -46,7 +47,7 @@ def element(tag: str, /, *children: Child, **attributes: Any) -> Markup:
     >>> element("b", "1 < 2", element("i", "x"), class_="loud", data_f=3, hidden=True, title=None)
     '<b class="loud" data-f="3" hidden>1 &lt; 2<i>x</i></b>'
     """
-    opened = "".join(_attribute(name, value) for name, value in attributes.items())
+    opened = "".join([_attribute(name, value) for name, value in attributes.items()]) if attributes else ""
     if tag in _VOID:
         return Markup(f"<{tag}{opened}>" if tag in ("br", "col", "input", "link", "meta") else f"<{tag}{opened}/>")
     return Markup(f"<{tag}{opened}>{join(children)}</{tag}>")
@@ -59,9 +60,9 @@ def join(children: Iterable[Child]) -> Markup:
         if child is None:
             continue
         if isinstance(child, Markup):
-            parts.append(str(child))
+            parts.append(child)
         elif isinstance(child, str):
-            parts.append(escape(clean(child), quote=False))
+            parts.append(_text(child))
         else:
             parts.append(join(child))
     return Markup("".join(parts))
@@ -83,5 +84,22 @@ def script_data(data: Any, **attributes: Any) -> Markup:
 def _attribute(name: str, value: Any) -> str:
     if value is None or value is False:
         return ""
-    written = name.rstrip("_").replace("_", "-")
-    return f" {written}" if value is True else f' {written}="{escape(clean(str(value)))}"'
+    if value is True:
+        return f" {_written(name)}"
+    return f' {_written(name)}="{value if type(value) is int else _quoted(str(value))}"'
+
+
+@cache
+def _written(name: str) -> str:
+    return name.rstrip("_").replace("_", "-")
+
+
+# The same few names and states are all over a page.
+@lru_cache(4096)
+def _text(text: str) -> str:
+    return escape(clean(text), quote=False)
+
+
+@lru_cache(4096)
+def _quoted(text: str) -> str:
+    return escape(clean(text))

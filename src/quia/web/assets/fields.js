@@ -68,14 +68,16 @@ export const numericField = (variable, number, changed) => {
   slider.addEventListener("input", () => { box.value = String(valueAt(cuts, slider.valueAsNumber)); changed(name, box.valueAsNumber, false); });
   slider.addEventListener("change", () => changed(name, box.valueAsNumber, true));
   box.addEventListener("input", () => { if (!Number.isNaN(box.valueAsNumber)) changed(name, box.valueAsNumber, false); });
-  box.addEventListener("change", () => { if (!Number.isNaN(box.valueAsNumber)) changed(name, box.valueAsNumber, true); });
+  let last = "";
+  box.addEventListener("change", () => { if (Number.isNaN(box.valueAsNumber)) box.value = last; else changed(name, box.valueAsNumber, true); });
   missing.addEventListener("change", () => changed(name, missing.checked ? null : valueAt(cuts, slider.valueAsNumber), true));
 
   const set = (value) => {
     const gone = value === null || value === undefined || value === "" || value === "?";
     missing.checked = gone;
     box.disabled = slider.disabled = gone;
-    if (!gone && document.activeElement !== box) box.value = String(value);
+    last = gone ? "" : String(value);
+    if (!gone && document.activeElement !== box) box.value = last;
     if (gone) box.value = "";
   };
   // The server says which state a value is in: it alone compares as the model does.
@@ -119,7 +121,9 @@ export const options = (variable, number, toggled) => {
     frozen.checked = question.frozen.includes(name);
     gone.checked = question.without.includes(name);
     if (document.activeElement !== cost) cost.value = question.costs[name] ?? "";
-    tags.textContent = [frozen.checked && "given", gone.checked && "taken away", question.costs[name] && `cost ${question.costs[name]}`]
+    const { instance, begun } = question;
+    const was = instance[name] === begun[name] ? "" : `was ${begun[name] === null || begun[name] === "" ? "missing" : begun[name]}`;
+    tags.textContent = [was, frozen.checked && "given", gone.checked && "taken away", question.costs[name] && `cost ${question.costs[name]}`]
       .filter(Boolean).join(", ");
     return gone.checked;
   };
