@@ -113,10 +113,6 @@ class Facts:
             data_f=index,
         )
 
-    def chips(self, reason: Mapping[str, str]) -> list[Markup]:
-        """The facts of a reason."""
-        return [self.chip(feature, text) for feature, text in reason.items()]
-
     def numbers(self, features: Iterable[str]) -> str:
         """The features' numbers, as the page's script wants them."""
         return " ".join(str(self.index[name]) for name in features)
