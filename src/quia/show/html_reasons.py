@@ -47,7 +47,7 @@ def verdict(answer: Mapping[str, Any], facts: Facts, *, constant: bool) -> Marku
         reason = answer["sufficient"]["reasons"][0]
         told = dict(list(reason.items())[:MOST_TOLD])
         more = len(reason) - len(told)
-        lead = ["That ", facts.clauses(told) if not more else join([facts.clauses(told), f" (and {more} facts more)"])]
+        lead = ["That ", facts.clauses(told), f" (and {plural(more, 'fact')} more)" if more else ""]
         lead += [" is enough for it, whatever the rest. "]
     if not constant and answer["counterfactuals"]:
         change = answer["counterfactuals"][0]

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import cache, lru_cache
 from html import escape
 from typing import Any
+from unicodedata import east_asian_width
 
 _NOT_SHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _VOID = frozenset({"br", "circle", "col", "input", "line", "link", "meta", "path", "rect"})
@@ -39,6 +40,21 @@ def short(text: str, most: int = _LONGEST) -> str:
     'xxxx…'
     """
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def fitted(text: str, room: float) -> str:
+    """A text cut where it is wider than so many average letters.
+
+    >>> fitted("income", 7), fitted("INCOME", 7)
+    ('income', 'INC…')
+    """
+    left = room
+    for place, letter in enumerate(text):
+        wide = 1.7 if east_asian_width(letter) in "WF" else 1.4 if letter.isupper() or letter in "mw@%—" else 1.0
+        if wide > left:
+            return text[: max(place - 1, 0)] + "…"
+        left -= wide
+    return text
 
 
 def element(tag: str, /, *children: Child, **attributes: Any) -> Markup:

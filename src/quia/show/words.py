@@ -15,15 +15,20 @@ _WORDS = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
 def signs(text: str, *, numeric: bool) -> str:
     """A state with the signs people read.
 
-    >>> signs("<= 3", numeric=True), signs("(-inf, inf)", numeric=True), signs("<= 3", numeric=False)
-    ('≤ 3', 'any number', '<= 3')
+    >>> signs("<= 3", numeric=True), signs("(0.6, 1.5]", numeric=True), signs("<= 3", numeric=False)
+    ('≤ 3', '> 0.6 and ≤ 1.5', '<= 3')
     """
     if not numeric:
         return text
     if text == "(-inf, inf)":
         return "any number"
     operator, _, number = text.partition(" ")
-    return f"{_SIGNS[operator]} {number}" if operator in _SIGNS else text
+    if operator in _SIGNS:
+        return f"{_SIGNS[operator]} {number}"
+    if text == MISSING:
+        return text
+    low, high = text[1:-1].split(", ")
+    return f"{'>' if text[0] == '(' else '≥'} {low} and {'<' if text[-1] == ')' else '≤'} {high}"
 
 
 def sentence(feature: str, text: str, *, numeric: bool, verb: str = "is") -> str:
@@ -109,7 +114,8 @@ class Facts:
             " ",
             element("span", short(signs(text, numeric=numeric)), class_="state"),
             element("span", f" {extra}", class_="was") if extra else None,
-            class_="fact",
+            # Circuits number their features, and "1 0" says little.
+            class_="fact equals" if feature.isdecimal() and not numeric else "fact",
             data_f=index,
         )
 
@@ -120,8 +126,8 @@ class Facts:
     def clause(self, feature: str, text: str, *, verb: str = "is") -> Markup:
         """A fact as part of a sentence."""
         numeric = self.variables[self.index[feature]].is_numeric
-        said = sentence(short(feature, 60), short(text, 60), numeric=numeric, verb=verb)
-        return element("span", said, class_="clause", data_f=self.index[feature])
+        said = sentence("", short(text, 60), numeric=numeric, verb=verb)
+        return element("span", element("bdi", short(feature, 60)), said, class_="clause", data_f=self.index[feature])
 
     def clauses(self, reason: Mapping[str, str], *, verb: str = "is") -> Markup:
         """A reason as a sentence."""

@@ -1,6 +1,6 @@
 // The page: a question (model, facts, what is given) in, an answer shown; every settled question is a step of the
 // browser's history, so that back and forward work.
-import { make, nominalField, numericField, options } from "/assets/fields.js";
+import { make, nominalField, numericField, options, readable } from "/assets/fields.js";
 
 const FEW = 30; // so many features are all shown; of more, those that matter
 const PATIENCE = 300; // ms until a question under way gives way to a newer one, and until the page says it waits
@@ -102,7 +102,7 @@ const showParts = (given) => {
   for (const [name, html] of Object.entries(given)) {
     const before = parts.get(name);
     const element = before?.html === html ? before.element : parsed(html).firstElementChild;
-    if (before && before.element !== element) keepFolds(before.element, element);
+    if (before?.element !== element) keepFolds(before?.element ?? element, element);
     fresh.set(name, { html, element });
   }
   arrange(article, new Set([...fresh.values()].map(({ element }) => element)));
@@ -111,9 +111,14 @@ const showParts = (given) => {
   if (pressed !== undefined && !article.querySelector('.light[aria-pressed="true"]')) article.querySelector(`.card[data-fs="${pressed}"] .light`)?.click();
 };
 
+const opened = new WeakMap(); // how a fold was when it came, to tell what was done by hand
 const keepFolds = (before, after) => {
   const folds = [...before.querySelectorAll("details")];
-  [...after.querySelectorAll("details")].forEach((details, number) => { if (number < folds.length) details.open = folds[number].open; });
+  [...after.querySelectorAll("details")].forEach((details, number) => {
+    opened.set(details, details.open);
+    const fold = folds[number];
+    if (fold && fold.open !== (opened.get(fold) ?? fold.open)) details.open = fold.open;
+  });
 };
 
 // In the next frame, as the place of the drawing is known when all is laid out.
@@ -136,7 +141,8 @@ const showWithout = (without) => {
   $("without").hidden = !without;
   if (!without) return;
   const names = without.features.join(", ");
-  const changed = Object.entries(without.changes).map(([name, state]) => `${name} ${/^[<>(\[]/.test(state) ? state : `= ${state}`}`).join(" and ");
+  const numeric = new Set(model.variables.filter(({ kind }) => kind === "numeric").map(({ name }) => name));
+  const changed = Object.entries(without.changes).map(([name, state]) => `${name} ${numeric.has(name) ? readable(state) : `= ${state}`}`).join(" and ");
   $("without").textContent = without.holds
     ? `Without ${names} the decision still stands: the other facts force it.`
     : `Without ${names} the decision no longer stands: with ${changed} it would be ${without.decision}.`;

@@ -46,7 +46,8 @@ const placeOf = (cuts, value, state) => {
   return state * STEPS + Math.max(0, Math.min(STEPS - 1, Math.round(share * (STEPS + 1) - 0.5)));
 };
 
-const readable = (text) => text.replace(/^<=/, "≤").replace(/^>=/, "≥").replace("(-inf, inf)", "any number");
+export const readable = (text) => text.replace(/^<=/, "≤").replace(/^>=/, "≥").replace("(-inf, inf)", "any number")
+  .replace(/^([([])(\S+), (\S+)([)\]])$/, (_, opened, low, high, closed) => `${opened === "(" ? ">" : "≥"} ${low} and ${closed === ")" ? "<" : "≤"} ${high}`);
 
 const cutStrip = (count) => {
   const marks = Array.from({ length: count }, (_, n) => `M${((n + 1) * 100) / (count + 1)} 0v10`).join("");
