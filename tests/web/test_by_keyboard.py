@@ -26,9 +26,8 @@ def tab_to(page: Page, wanted: str) -> None:
     for _ in range(200):
         page.keyboard.press("Tab")
         if re.search(wanted, page.evaluate(FOCUSED)):
-            ring = page.evaluate(
-                "() => { const at = document.activeElement; return getComputedStyle(at.closest('.button.file') ?? at).outlineStyle; }"
-            )
+            at = page.evaluate_handle("document.activeElement.closest('.button.file') ?? document.activeElement")
+            ring = at.evaluate("at => getComputedStyle(at).outlineStyle")
             assert ring != "none", wanted
             return
     raise AssertionError(f"{wanted} is not reached by Tab")
