@@ -166,6 +166,20 @@ def test_pickles_and_nonsense_are_refused(client: httpx.Client) -> None:
     assert not Path("/tmp/quia-was-exploited").exists()
 
 
+def test_a_skops_file_is_read_and_one_that_asks_for_more_is_not(client: httpx.Client) -> None:
+    io, tree = pytest.importorskip("skops.io"), pytest.importorskip("sklearn.tree")
+    fitted = tree.DecisionTreeClassifier().fit([[0, 1], [1, 0], [2, 1]], ["a", "b", "a"])
+    described = client.post("/api/models?name=tree.skops", content=io.dumps(fitted))
+    assert described.status_code == 201, described.text
+    model = described.json()
+    answer = client.post(f"/api/models/{model['id']}/explain", json={"instance": model["example"]})
+    assert answer.json()["explanation"]["decision"] in ("a", "b")
+    fitted.more = Path.touch
+    refused = client.post("/api/models?name=tree.skops", content=io.dumps(fitted))
+    assert refused.status_code == 422
+    assert "not known to be safe" in refused.json()["error"]
+
+
 def test_a_dropped_model_answers_and_an_unknown_one_does_not(client: httpx.Client, examples: Path) -> None:
     described = client.post("/api/models?name=luna.json", content=(examples / "luna.json").read_bytes())
     assert described.status_code == 201

@@ -173,7 +173,7 @@ class Pool:
             *self.command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "JOBLIB_MULTIPROCESSING": "0"},
         )
         worker = Worker(process)
         self._all.add(worker)
