@@ -38,7 +38,8 @@ EDIT = """async (number) => {
   const field = fields[(number * 7) % fields.length];
   const select = field.querySelector(".control select"), slider = field.querySelector("input[type=range]");
   performance.clearResourceTimings();
-  const settled = new Promise(done => {
+  const settled = new Promise((done, fail) => {
+    setTimeout(() => fail(new Error(`no answer: ${document.getElementById("alert").textContent}`)), 20_000);
     const observer = new PerformanceObserver(list => { observer.disconnect(); done(list.getEntries()[0].startTime); });
     observer.observe({ type: "mark" });
   });
@@ -161,7 +162,7 @@ def main() -> None:
         if asked.data is not None:
             page.fill("#row", asked.row)
             page.press("#row", "Enter")
-            page.wait_for_load_state("networkidle")
+            page.wait_for_function("row => history.state?.question.row === row", arg=int(asked.row))
         _long(page, "serve")
         _print("edit", edits(page, asked.edits))
         _long(page, "edit")

@@ -14,8 +14,6 @@ MOST_BARS = 12
 MOST_LISTED = 1_000
 """How many bars there are in all, and how many of a reason's features a card can light."""
 MOST_CHIPS = 60
-MOST_TOLD = 4
-"""How many facts the first sentence tells."""
 
 
 def section(name: str, title: str, *children: Markup | None, about: str | Markup | None = None) -> Markup:
@@ -45,10 +43,7 @@ def verdict(answer: Mapping[str, Any], facts: Facts, *, constant: bool) -> Marku
         lead = [f"Nothing could change this: it is {short(held)} whatever the features are{given}."]
     elif answer["sufficient"]["reasons"]:
         reason = answer["sufficient"]["reasons"][0]
-        told = dict(list(reason.items())[:MOST_TOLD])
-        more = len(reason) - len(told)
-        lead = ["That ", facts.clauses(told), f" (and {plural(more, 'fact')} more)" if more else ""]
-        lead += [" is enough for it, whatever the rest. "]
+        lead = ["That ", facts.clauses(reason), " is enough for it, whatever the rest. "]
     if not constant and answer["counterfactuals"]:
         change = answer["counterfactuals"][0]
         lead += ["It would be ", element("strong", short(change["decision"]), class_="class other"), " if "]

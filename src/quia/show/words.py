@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from quia.show.markup import Markup, element, join, short
 from quia.variables import MISSING
+
+MOST_TOLD = 4
+"""How many facts a sentence tells."""
 
 _SIGNS = {"<=": "≤", ">=": "≥", "<": "<", ">": ">"}
 _WORDS = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
@@ -129,6 +133,8 @@ class Facts:
         said = sentence("", short(text, 60), numeric=numeric, verb=verb)
         return element("span", element("bdi", short(feature, 60)), said, class_="clause", data_f=self.index[feature])
 
-    def clauses(self, reason: Mapping[str, str], *, verb: str = "is") -> Markup:
-        """A reason as a sentence."""
-        return listed([self.clause(feature, text, verb=verb) for feature, text in reason.items()])
+    def clauses(self, reason: Mapping[str, str], *, verb: str = "is", most: int = MOST_TOLD) -> Markup:
+        """A reason as a sentence, of a long one the beginning and how many facts more."""
+        told = [self.clause(feature, text, verb=verb) for feature, text in islice(reason.items(), most)]
+        more = len(reason) - len(told)
+        return join([listed(told), f" (and {plural(more, 'fact')} more)" if more else ""])

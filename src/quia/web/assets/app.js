@@ -3,6 +3,7 @@
 import { make, nominalField, numericField, options, readable } from "/assets/fields.js";
 
 const FEW = 30; // so many features are all shown; of more, those that matter
+const ROOM = 200; // so many fields at once
 const PATIENCE = 300; // ms until a question under way gives way to a newer one, and until the page says it waits
 const $ = (id) => document.getElementById(id);
 
@@ -14,6 +15,7 @@ let answered = null; // the last answer
 let running = null; // the request under way
 let turn = 0; // counts the questions, so that of those that wait only the newest is asked
 let waiting = 0;
+let room = ROOM; // how many fields are shown at most
 let parts = new Map(); // of the answer shown: name → { html, element }
 let data = null; // the table, if one was given
 let largest = Infinity;
@@ -160,14 +162,17 @@ const showFields = () => {
   const mine = new Set([...frozen, ...without, ...Object.keys(costs)]);
   const active = document.activeElement;
   const shown = new Set();
+  let more = 0;
   for (const [name, field] of fields) {
-    const fits = wanted ? name.toLowerCase().includes(wanted)
-      : !many || matter.has(name) || mine.has(name) || instance[name] !== begun[name] || (active !== null && field.element?.contains(active));
-    if (!fits) continue;
+    const own = mine.has(name) || instance[name] !== begun[name] || (active !== null && field.element?.contains(active));
+    if (wanted ? !name.toLowerCase().includes(wanted) : !own && many && !matter.has(name)) continue;
+    if (shown.size >= room && !own) { more += 1; continue; }
     field.element ?? field.build();
     field.set(answered?.explanation.states[name]);
     shown.add(field.element);
   }
+  $("more").hidden = more === 0;
+  $("more").textContent = `Show ${Math.min(more, ROOM)} of ${more.toLocaleString("en")} more`;
   arrange($("fields"), shown);
 };
 
@@ -187,6 +192,7 @@ const build = () => {
   $("all-label").hidden = fields.size <= FEW;
   $("all-count").textContent = String(fields.size);
   $("filter").value = "";
+  room = ROOM;
 };
 
 const lazyField = (variable, number) => {
@@ -261,6 +267,7 @@ const restore = async (state, { remember = false } = {}) => {
   if (!state?.question) return;
   if (state.question.model !== model?.id) await choose(state.question.model, { begin: false });
   ({ question, kept } = state);
+  question.begun ??= question.instance;
   if (question.row) $("row").value = question.row;
   await update({ remember });
 };
@@ -328,8 +335,10 @@ const save = (name, blob) => {
 $("model").addEventListener("change", () => choose($("model").value));
 $("file").addEventListener("change", () => { drop($("file").files[0]); $("file").value = ""; });
 $("against").addEventListener("change", () => { question = { ...question, against: $("against").value || null }; update(); });
-$("filter").addEventListener("input", showFields);
-$("all").addEventListener("change", showFields);
+const showFromStart = () => { room = ROOM; showFields(); };
+$("filter").addEventListener("input", showFromStart);
+$("all").addEventListener("change", showFromStart);
+$("more").addEventListener("click", () => { room += ROOM; showFields(); });
 $("row").addEventListener("change", () => pick($("row").valueAsNumber));
 $("row-before").addEventListener("click", () => pick($("row").valueAsNumber - 1));
 $("row-after").addEventListener("click", () => pick($("row").valueAsNumber + 1));
