@@ -41,7 +41,7 @@ def section(source: str, name: str) -> str:
 def shown_reasons(source: str, name: str) -> list[dict[str, str]]:
     """The reasons on a part's cards, read back from the markup."""
     cards = re.findall(r'<div class="card[^>]*>(.*?)</div>', section(source, name), re.DOTALL)
-    chip = r'<span class="fact" data-f="\d+"><b>(.*?)</b> <span class="state">(.*?)</span>'
+    chip = r'<span class="fact(?: equals)?" data-f="\d+"><b>(.*?)</b> <span class="state">(.*?)</span>'
     return [
         {text_of(f): text_of(s).replace("≤", "<=").replace("≥", ">=") for f, s in re.findall(chip, c)} for c in cards
     ]
