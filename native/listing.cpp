@@ -33,6 +33,7 @@ class MergeListing : public Listing {
     const Made& root = made_[place_[zdd_->root]];
     return root.keys.size() > asked_ ? root.bits.data() + words_ * asked_++ : nullptr;
   }
+  std::size_t bytes() const { return bytes_; }
 
  private:
   struct Key {
@@ -141,8 +142,8 @@ class ZddListing : public Listing {
       : zdd_(std::move(zdd)), costs_(std::move(costs)) {}
 
   const Word* next(Budget& budget) override {
-    if (given_ < merged_first && !sorting_) {
-      if (!merge_) merge_ = std::make_unique<MergeListing>(zdd_, costs_);
+    if (!merge_) merge_ = std::make_unique<MergeListing>(zdd_, costs_);
+    if (merging() && !sorting_) {
       const Word* set = merge_->next(budget);
       if (set) ++given_;
       return set;
@@ -157,12 +158,18 @@ class ZddListing : public Listing {
 
  private:
   static constexpr std::size_t merged_first = 1000;
+  static constexpr std::size_t merged_bytes = std::size_t(1) << 28;
   static constexpr std::size_t part_words = std::size_t(1) << 22;  // 32 MiB a sorted part
 
   struct Part {
     std::shared_ptr<const Zdd> zdd;
     std::vector<Word> decided;  // members whose presence is the same in all its sets
   };
+
+  // The merge remembers a set of each node for each set given: of thousands of variables that is gigabytes soon.
+  bool merging() const {
+    return given_ < merged_first && merge_->bytes() + zdd_->nodes.size() * zdd_->words() * sizeof(Word) < merged_bytes;
+  }
 
   bool fits(const Zdd& zdd, Budget& budget) const {
     const auto count = Counts(zdd, budget).total();
@@ -182,7 +189,7 @@ class ZddListing : public Listing {
     }
     skip_ = given_;
     sorting_ = true;
-    merge_.reset();
+    merge_ = std::make_unique<MergeListing>(zdd_, costs_);  // lets go of what it remembers
     return true;
   }
 

@@ -2,7 +2,7 @@
 //
 // That order is linear (it is kept when the same variable joins two sets), so a ZDD in any variable order lists
 // lazily: a node's sets are a merge of its low and its high sets, made only as far as they are asked for. As that
-// remembers what it made, a long listing goes over to sorting parts that fit in memory: the whole family, else one
+// remembers what it made, a long listing, or one of very many variables, goes over to sorting parts that fit in memory: the whole family, else one
 // length after the other, else one length by its smallest variables.
 #pragma once
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from quia.circuit import Circuit
 from quia.classifier import Classifier
@@ -81,46 +82,52 @@ def _boxes(
     elsewhere: dict[int, Ranges] = {
         v: difference(((0, graph.variables[v].size - 1),), ((states[v], states[v]),)) for v in changed
     }
-    work = [(len(graph) - 1, elsewhere)]
+    # A step is the one before it, a changed variable and its states: paths share their beginnings.
+    work: list[tuple[int, Any]] = [(len(graph) - 1, None)]
     while work:
-        node, free = work.pop()
+        node, step = work.pop()
         test, label, edges = graph.nodes[node]
         if test < 0:
             if not sustains(label):
-                yield free, label
+                free: dict[int, Ranges] = {}
+                while step is not None:
+                    step, variable, rest = step
+                    free.setdefault(variable, rest)  # the last test of a variable has all before in it
+                yield elsewhere | free, label
             continue
         for ranges, child in reversed(edges):
-            if test not in free:
+            if test not in elsewhere:
                 if covers(ranges, states[test]):
-                    work.append((child, free))
+                    work.append((child, step))
                 continue
             # Restricted labels part what is possible on the path, so only the instance's own state is to be cut out.
             rest = difference(ranges, ((states[test], states[test]),))
             if rest:
-                work.append((child, {**free, test: rest}))
+                work.append((child, (step, test, rest)))
 
 
 def _assignments(
     graph: DecisionGraph, states: Sequence[int], changed: Sequence[int], boxes: Sequence[Box]
 ) -> Iterator[tuple[tuple[int, ...], int]]:
     """The states that the boxes allow the changed variables, nearest first; the boxes are disjoint."""
-    # A frame is the states chosen so far, the boxes they leave, and the options for the next variable.
-    first = iter(_nearest_first(graph, states, changed, 0, boxes))
-    work: list[tuple[tuple[int, ...], list[Box], Iterator[int]]] = [((), list(boxes), first)]
+    # A frame is the boxes that the states chosen so far leave, and the options for the next variable.
+    chosen: list[int] = []
+    work = [(list(boxes), iter(_nearest_first(graph, states, changed, 0, boxes)))]
     while work:
-        chosen, left, options = work[-1]
-        if len(chosen) == len(changed):
-            yield chosen, left[0][1]
-            work.pop()
-            continue
-        state = next(options, None)
+        left, options = work[-1]
+        whole = len(chosen) == len(changed)
+        if whole:
+            yield tuple(chosen), left[0][1]
+        state = None if whole else next(options, None)
         if state is None:
             work.pop()
+            if chosen:
+                chosen.pop()
             continue
         variable = changed[len(chosen)]
         fitting = [box for box in left if covers(box[0][variable], state)]
-        further = (*chosen, state)
-        work.append((further, fitting, iter(_nearest_first(graph, states, changed, len(further), fitting))))
+        chosen.append(state)
+        work.append((fitting, iter(_nearest_first(graph, states, changed, len(chosen), fitting))))
 
 
 def _nearest_first(

@@ -178,7 +178,7 @@ class Explanation:
         Each way to change just the features of a shortest necessary reason for which the class really changes
         (against a class: becomes that class).
         """
-        shortest = [self._members(reason) for reason in self.necessary_reasons(shortest=True)]
+        shortest = (self._members(reason) for reason in self.necessary_reasons(shortest=True))
         sustains = sustained(self.classifier, self.states, self.against)
         found = changes(self.classifier, self.states, shortest, sustains=sustains)
         return tuple(islice(found, limit))

@@ -1,8 +1,10 @@
 """Models for the page's tests: large ones, and a hostile one."""
 
 import random
+from pathlib import Path
 from typing import Any
 
+from booleans import Compiler, pysdd
 from quia import DecisionGraph, Variable
 
 HOSTILE = "<script>window.owned=true</script>"
@@ -75,6 +77,30 @@ def random_tree(*, leaves: int, numeric: int, nominal: int, classes: int, seed: 
         [-1 if tree[n] else chooser.randrange(classes) for n in order],
         [tuple((states, last - child) for states, child in tree[n][1]) if tree[n] else () for n in order],
     )
+
+
+def chain(length: int) -> DecisionGraph:
+    """Who is `yes` in everything is admitted: one path of so many tests."""
+    variables = [Variable.nominal(f"v{i}", ["no", "yes"]) for i in range(length)]
+    tests, labels, edges = [-1, -1], [0, 1], [(), ()]
+    for i in range(length):
+        tests.append(i)
+        labels.append(-1)
+        edges.append(((((0, 0),), 0), (((1, 1),), i + 1)))
+    return DecisionGraph.build(variables, ["deny", "admit"], tests, labels, edges)
+
+
+def circuit_file(folder: Path, kind: str, seed: int = 5) -> Path:
+    """A random function of six variables, compiled by PySDD into an .sdd file, or into a Decision-DNNF, .nnf."""
+    chooser = random.Random(seed)
+    function = chooser.getrandbits(64)
+    file = folder / f"circuit.{kind}"
+    if kind == "sdd":
+        _, node = pysdd(function, 6, "balanced")
+        node.save(str(file).encode())
+    else:
+        file.write_text(Compiler(function, 6, chooser).c2d(6))
+    return file
 
 
 def random_instance(graph: DecisionGraph, seed: int) -> dict[str, Any]:

@@ -19,10 +19,10 @@ from playwright.sync_api import Page
 
 import quia
 from quia.cli import main
-from quia.show import html_graph, layout
+from quia.show import layout
 from quia.show.html import fragment, page
 from quia.show.markup import element
-from web.made_models import HOSTILE, hostile, random_instance, random_tree
+from web.made_models import HOSTILE, chain, circuit_file, hostile, random_instance, random_tree
 
 ROBIN = {"SAT": 1400, "GPA": "medium", "Essay": "fail", "Interview": "fail"}
 SETS = [part for name, value in ROBIN.items() for part in ("--set", f"{name}={value}")]
@@ -41,7 +41,7 @@ def section(source: str, name: str) -> str:
 def shown_reasons(source: str, name: str) -> list[dict[str, str]]:
     """The reasons on a part's cards, read back from the markup."""
     cards = re.findall(r'<div class="card[^>]*>(.*?)</div>', section(source, name), re.DOTALL)
-    chip = r'<span class="fact" data-f="\d+"><b>(.*?)</b> <span class="state">(.*?)</span>'
+    chip = r'<span class="fact(?: equals)?" data-f="\d+"><b>(.*?)</b> <span class="state">(.*?)</span>'
     return [
         {text_of(f): text_of(s).replace("≤", "<=").replace("≥", ">=") for f, s in re.findall(chip, c)} for c in cards
     ]
@@ -138,18 +138,22 @@ def test_sizes_of_real_trees(name: str, most: int, shared_data: Path) -> None:
         assert f'data-count="{explanation.count_sufficient()}"' in section(source, "sufficient")
 
 
-def test_a_very_long_path_is_drawn_from_its_end() -> None:
-    n = 3_000
-    variables = [quia.Variable.nominal(f"v{i}", ["no", "yes"]) for i in range(n)]
-    tests, labels, edges = [-1, -1], [0, 1], [(), ()]
-    for i in range(n):
-        tests.append(i)
-        labels.append(-1)
-        edges.append(((((0, 0),), 0), (((1, 1),), i + 1)))
-    graph = quia.DecisionGraph.build(variables, ["deny", "admit"], tests, labels, edges)
-    source = page(quia.explain(graph, ["yes"] * n, frozen=[f"v{i}" for i in range(n - 1)]), timeout=1)
+@pytest.mark.parametrize("frozen", [0, 19_999])
+def test_a_path_of_20_000_tests_is_a_page_of_bounded_size(frozen: int) -> None:
+    n = 20_000
+    explanation = quia.explain(chain(n), ["yes"] * n, frozen=[f"v{i}" for i in range(frozen)])
+    answer = explanation.to_dict()
+    source = page(explanation, answer=answer)
     assert "tests before" in source
     assert source.count('class="step"') <= 60
+    assert len(source) - len(json.dumps(answer)) < 1_000_000
+    assert answer["sufficient"]["count"] == 1
+    assert answer["necessary"]["count"] == n - frozen
+    assert answer["necessary"]["reasons"] == [{f"v{i}": "yes"} for i in range(frozen, n)][:10]
+    assert len(answer["counterfactuals"]) == min(10, n - frozen)
+    if not frozen:
+        assert "and 19,940 facts more" in section(source, "sufficient")
+        assert "… 19,000 features more" in section(source, "shares")
 
 
 def test_small_graphs_are_drawn_whole(examples: Path) -> None:
@@ -168,11 +172,14 @@ def test_the_drawing_is_left_out_without_its_library(examples: Path, monkeypatch
     assert source.count('class="step"') == 3
 
 
-def test_a_classifier_that_is_no_graph_gets_no_drawing(examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    explanation = quia.explain(quia.load(str(examples / "admissions.json")), ROBIN)
-    monkeypatch.setattr(html_graph, "DecisionGraph", type("Another", (), {}))
+@pytest.mark.parametrize("kind", ["sdd", "nnf"])
+def test_a_circuit_has_no_way_and_all_the_rest(kind: str, tmp_path: Path) -> None:
+    circuit = quia.load(circuit_file(tmp_path, kind))
+    explanation = quia.explain(circuit, [1, 0, 1, 1, 0, 1])
     source = page(explanation)
     assert 'class="part way"' not in source
+    for part in ("necessary", "changes", "shares", "instance", "complete", "claims"):
+        section(source, part)
     assert shown_reasons(source, "sufficient") == [r.to_dict() for r in explanation.sufficient_reasons()]
 
 

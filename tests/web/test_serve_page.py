@@ -14,7 +14,7 @@ import quia
 from quia.cli import main
 from quia.load import json as quia_json
 from web.conftest import Serve
-from web.made_models import HOSTILE, hostile, random_tree
+from web.made_models import HOSTILE, circuit_file, hostile, random_tree
 
 ROBIN = {"SAT": 1400, "GPA": "medium", "Essay": "fail", "Interview": "fail"}
 
@@ -233,6 +233,39 @@ def test_dropped_files_broken_hostile_and_sound(
     )
     expect(page).to_have_title(re.compile(r"luna\.json"))
     expect(page.locator("#model option")).to_have_count(2)
+
+
+@pytest.mark.parametrize("kind", ["sdd", "nnf"])
+def test_circuits(
+    kind: str, watched: Callable[..., Page], serve: Serve, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = circuit_file(tmp_path, kind)
+    circuit = quia.load(file)
+    address = serve()
+    page = watched(origin=address)
+    page.goto(address + "/")
+    page.set_input_files("#file", file)
+    page.wait_for_selector("#explanation article")
+    instance = {v.name: "0" for v in circuit.variables}
+    for number, name in enumerate([*instance, *instance]):
+        instance[name] = str(1 - int(instance[name]))
+        field(page, name).get_by_role("combobox").select_option(instance[name])
+        settled(page, circuit.classify(instance))
+        expect(page).to_have_url(f"{address}/#{number + 2}")
+        sets = [part for pair in instance.items() for part in ("--set", "=".join(pair))]
+        assert main(["explain", str(file), *sets, "--json"]) == 0
+        answer = json.loads(capsys.readouterr().out)
+        assert json.loads(saved(page, "#json")) == answer
+        for reasons in ("sufficient", "necessary"):
+            cards = page.locator(f".{reasons} .card").evaluate_all(
+                "all => all.map(one => Object.fromEntries([...one.querySelectorAll('.fact')].map("
+                "fact => [fact.querySelector('b').textContent, fact.querySelector('.state').textContent])))"
+            )
+            assert cards == answer[reasons]["reasons"]
+    page.locator("#against").select_option(str(1 - int(circuit.classify(instance))))
+    expect(page.locator("#decision")).to_contain_text(", not ")
+    page.click("#keep")
+    expect(page.locator("#comparison")).to_contain_text("the same to the model")
 
 
 def test_many_features_are_folded_to_those_that_matter(

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -165,6 +166,20 @@ def test_pickles_and_nonsense_are_refused(client: httpx.Client) -> None:
     assert not Path("/tmp/quia-was-exploited").exists()
 
 
+def test_a_skops_file_is_read_and_one_that_asks_for_more_is_not(client: httpx.Client) -> None:
+    io, tree = pytest.importorskip("skops.io"), pytest.importorskip("sklearn.tree")
+    fitted = tree.DecisionTreeClassifier().fit([[0, 1], [1, 0], [2, 1]], ["a", "b", "a"])
+    described = client.post("/api/models?name=tree.skops", content=io.dumps(fitted))
+    assert described.status_code == 201, described.text
+    model = described.json()
+    answer = client.post(f"/api/models/{model['id']}/explain", json={"instance": model["example"]})
+    assert answer.json()["explanation"]["decision"] in ("a", "b")
+    fitted.more = Path.touch
+    refused = client.post("/api/models?name=tree.skops", content=io.dumps(fitted))
+    assert refused.status_code == 422
+    assert "not known to be safe" in refused.json()["error"]
+
+
 def test_a_dropped_model_answers_and_an_unknown_one_does_not(client: httpx.Client, examples: Path) -> None:
     described = client.post("/api/models?name=luna.json", content=(examples / "luna.json").read_bytes())
     assert described.status_code == 201
@@ -254,6 +269,40 @@ def test_stopping_is_quiet_and_leaves_nothing(stop: signal.Signals, examples: Pa
         _, faults = server.communicate(timeout=30)
     assert (server.returncode, faults) == (0, "")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_stopping_with_work_under_way_is_prompt_and_quiet(tmp_path: Path) -> None:
+    """Large enough files that their reading takes seconds."""
+    variables = {f"v{i}": {"kind": "nominal", "states": ["no", "yes"]} for i in range(100_000)}
+    content = json.dumps(
+        {"quia": 1, "variables": variables, "classes": ["a"], "root": "r", "nodes": {"r": {"class": "a"}}}
+    )
+    command = [sys.executable, "-m", "quia", "serve", "--port", "0", "--workers", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        address = server.stdout.readline().split()[2].rstrip("/")
+        answers: list[int] = []
+
+        def drop(number: int) -> None:
+            try:
+                found = httpx.post(f"{address}/api/models", content=content + " " * number, timeout=60).status_code
+            except httpx.TransportError:
+                found = 0
+            answers.append(found)
+
+        askers = [threading.Thread(target=drop, args=[number]) for number in range(4)]
+        for asker in askers:
+            asker.start()
+        time.sleep(1.5)
+        before = time.monotonic()
+        server.send_signal(signal.SIGINT)
+        _, faults = server.communicate(timeout=30)
+        assert time.monotonic() - before < 10
+        for asker in askers:
+            asker.join(30)
+    assert (server.returncode, faults) == (0, "")
+    assert len(answers) == 4
+    assert set(answers) <= {0, 201, 503}
 
 
 @pytest.mark.parametrize("arguments", [["nowhere.json"], ["--data", "nowhere.csv"], ["--host", "256.0.0.1"]])

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from quia.show.html_facts import table
+from quia.show.html_facts import MOST_LISTED, table
 from quia.show.html_formula import formula
 from quia.show.html_graph import way
 from quia.show.html_reasons import changes, claims, notes, reasons, shares, verdict
@@ -33,28 +33,42 @@ def article(
     model: str | None = None,
 ) -> Markup:
     """The explanation as one element; `answer` is its `to_dict`, so that page and JSON never differ."""
-    facts = Facts(explanation.variables)
-    constant = explanation.is_constant
-    costs = explanation.costs is not None
     # An element's id must be its own among all that a notebook shows.
     key = json.dumps([answer["instance"], answer["against"], model], sort_keys=True)
     prefix = f"q{hashlib.sha256(key.encode()).hexdigest()[:8]}-"
+    made = parts(explanation, answer, limit=limit, branches=branches, model=model, prefix=prefix)
+    return element("article", made.values(), class_="quia")
+
+
+def parts(
+    explanation: Explanation,
+    answer: Mapping[str, Any],
+    *,
+    limit: int | None = 10,
+    branches: int = BRANCHES,
+    listed: int = MOST_LISTED,
+    model: str | None = None,
+    prefix: str = "",
+) -> dict[str, Markup]:
+    """The parts of the article by their names, in order; those that the explanation has none of are left out."""
+    facts = Facts(explanation.variables)
+    constant = explanation.is_constant
+    costs = explanation.costs is not None
     count = answer["sufficient"]["count"]
     importance = None if count is None else explanation.importance()
-    return element(
-        "article",
-        verdict({**answer, "frozen": explanation.frozen}, facts, constant=constant),
-        None if constant else reasons(answer, facts, "sufficient", costs=costs),
-        None if constant else reasons(answer, facts, "necessary", costs=costs),
-        changes(answer, facts, limit=limit, costs=costs),
-        None if constant else shares(importance, facts, count),
-        table(explanation, answer, facts, importance),
-        way(explanation, facts, branches=branches, prefix=prefix),
-        formula(explanation, facts),
-        claims(explanation),
-        notes(explanation, model),
-        class_="quia",
-    )
+    made = {
+        "verdict": verdict({**answer, "frozen": explanation.frozen}, facts, constant=constant),
+        "sufficient": None if constant else reasons(answer, facts, "sufficient", costs=costs),
+        "necessary": None if constant else reasons(answer, facts, "necessary", costs=costs),
+        "changes": changes(answer, facts, limit=limit, costs=costs),
+        "shares": None if constant else shares(importance, facts, count),
+        "instance": table(explanation, answer, facts, importance, listed=listed),
+        "way": way(explanation, facts, branches=branches, prefix=prefix),
+        "complete": formula(explanation, facts),
+        "claims": claims(explanation),
+        "notes": notes(explanation, model),
+    }
+    return {name: part for name, part in made.items() if part is not None}
 
 
 def fragment(explanation: Explanation, *, limit: int | None = 10, timeout: float | None = 10) -> str:

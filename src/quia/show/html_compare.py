@@ -9,6 +9,7 @@ from quia.show.markup import Markup, element, join, short
 from quia.show.words import Facts, plural, signs
 
 FEW_ROWS = 15
+MOST_TOLD = 30
 MOST_ROWS = 1_000
 
 
@@ -19,7 +20,7 @@ def comparison(found: Mapping[str, Any], variables: Iterable[Any]) -> Markup:
     parts: list[Markup] = [element("h2", _headline(found))]
     if found["common_reason"] is not None:
         reason = found["common_reason"]
-        enough = join([facts.clauses(reason), " force the decision for both, whatever else they are."])
+        enough = join([facts.clauses(reason, most=MOST_TOLD), " force the decision for both, whatever else they are."])
         parts.append(element("p", enough if reason else "The model decides so whatever the features are."))
     elif found["witness"] is not None:
         witness = found["witness"]
@@ -27,7 +28,7 @@ def comparison(found: Mapping[str, Any], variables: Iterable[Any]) -> Markup:
             element(
                 "p",
                 "What they share does not settle it: with all that in common, someone for whom ",
-                facts.clauses(witness["changes"]),
+                facts.clauses(witness["changes"], most=MOST_TOLD),
                 " is decided ",
                 element("strong", short(witness["decision"]), class_="class other"),
                 ".",

@@ -15,8 +15,15 @@ MOST_ROWS = 60
 MOST_LISTED = 1_000
 
 
-def table(explanation: Any, answer: Mapping[str, Any], facts: Facts, importance: Mapping[str, Any] | None) -> Markup:
-    """All the features: those in some reason first, the others folded."""
+def table(
+    explanation: Any,
+    answer: Mapping[str, Any],
+    facts: Facts,
+    importance: Mapping[str, Any] | None,
+    *,
+    listed: int = MOST_LISTED,
+) -> Markup:
+    """The features: those in some reason first, the others folded; of each group at most `listed`."""
     # Without the shares it is only known that what the complete reason does not mention is in no reason.
     mentioned = (
         set(explanation.complete_reason.mentioned) if importance is None else {facts.index[name] for name in importance}
@@ -40,10 +47,11 @@ def table(explanation: Any, answer: Mapping[str, Any], facts: Facts, importance:
     ):
         if not members:
             continue
-        listed = members[:MOST_LISTED]
-        rows = [_row(explanation, answer, facts, index, index in frozen, pictured=place == 0) for index in listed]
-        if len(members) > len(listed):
-            more = element("td", f"… {plural(len(members) - len(listed), 'feature')} more", colspan=4, class_="more")
+        rows = [
+            _row(explanation, answer, facts, index, index in frozen, pictured=place == 0) for index in members[:listed]
+        ]
+        if len(members) > len(rows):
+            more = element("td", f"… {plural(len(members) - len(rows), 'feature')} more", colspan=4, class_="more")
             rows.append(element("tr", more))
         heading = f"{title} ({len(members):,})"
         shown = _rows(heading, rows, folded=place > 0 or len(rows) > MOST_ROWS)

@@ -45,7 +45,8 @@ def _drawn(reason: NNF, facts: Facts) -> Iterator[Markup]:
         kind, variable, state, children = reason.nodes[node]
         left -= 1
         if kind == LITERAL:
-            yield element("li", facts.chip(facts.variables[variable].name, facts.variables[variable].text(state)))
+            chip = facts.chip(facts.variables[variable].name, facts.variables[variable].text(state))
+            yield element("li", chip) if depth else chip
             continue
         name = "All of" if kind == AND else "Any of"
         if left <= 0 or depth >= MOST_DEEP or node in seen:

@@ -9,12 +9,14 @@ from quia.graph import DecisionGraph
 from quia.ranges import covers
 from quia.show import layout
 from quia.show.html_reasons import section
-from quia.show.markup import Markup, element, join, short
+from quia.show.markup import Markup, element, fitted, join, short
 from quia.show.neighbourhood import MOST_STEPS, Arrow, Box, Picture, below, condition_text, picture
 from quia.show.words import Facts, plural
 
 MOST_DEEP = 30
-_WIDE, _HIGH, _ACROSS, _DOWN = 148, 40, 172, 104
+_WIDE, _HIGH, _ACROSS, _DOWN = 160, 40, 180, 104
+_LETTERS = 17.5
+"""How many letters of a feature's name fit into a box."""
 
 
 def way(explanation: Any, facts: Facts, *, branches: int, prefix: str) -> Markup | None:
@@ -106,7 +108,7 @@ def _label(graph: DecisionGraph, drawn: Picture, arrow: Arrow, points: Sequence[
     return element(
         "text",
         element("title", short(text, 400)),
-        short(text, 22),
+        fitted(text, 1.2 * _LETTERS),
         x=f"{x:.0f}",
         y=f"{y + _HIGH / 2 + (to_y - y - _HIGH) * share + 4:.0f}",
         class_="edge-label lit" if arrow.lit else "edge-label",
@@ -142,8 +144,8 @@ def _box(explanation: Any, box: Box, spot: tuple[float, float], facts: Facts, pr
         "g",
         element("title", short(text, 400)),
         shape,
-        element("text", short(text, 20), x=f"{x:.0f}", y=f"{y + (4 if small is None else -3):.0f}"),
-        element("text", short(small, 24), x=f"{x:.0f}", y=f"{y + 13:.0f}", class_="small") if small else None,
+        element("text", fitted(text, _LETTERS), x=f"{x:.0f}", y=f"{y + (4 if small is None else -3):.0f}"),
+        small and element("text", fitted(small, 1.3 * _LETTERS), x=f"{x:.0f}", y=f"{y + 13:.0f}", class_="small"),
         class_=class_ + (" lit" if box.lit else ""),
         data_f=feature,
     )

@@ -11,8 +11,9 @@ from quia.show.markup import Markup, element, join, short
 from quia.show.words import Facts, number, percent, plural
 
 MOST_BARS = 12
-MOST_TOLD = 4
-"""How many facts the first sentence tells."""
+MOST_LISTED = 1_000
+"""How many bars there are in all, and how many of a reason's features a card can light."""
+MOST_CHIPS = 60
 
 
 def section(name: str, title: str, *children: Markup | None, about: str | Markup | None = None) -> Markup:
@@ -42,10 +43,7 @@ def verdict(answer: Mapping[str, Any], facts: Facts, *, constant: bool) -> Marku
         lead = [f"Nothing could change this: it is {short(held)} whatever the features are{given}."]
     elif answer["sufficient"]["reasons"]:
         reason = answer["sufficient"]["reasons"][0]
-        told = dict(list(reason.items())[:MOST_TOLD])
-        more = len(reason) - len(told)
-        lead = ["That ", facts.clauses(told) if not more else join([facts.clauses(told), f" (and {more} facts more)"])]
-        lead += [" is enough for it, whatever the rest. "]
+        lead = ["That ", facts.clauses(reason), " is enough for it, whatever the rest. "]
     if not constant and answer["counterfactuals"]:
         change = answer["counterfactuals"][0]
         lead += ["It would be ", element("strong", short(change["decision"]), class_="class other"), " if "]
@@ -94,12 +92,19 @@ def _card(reason: Mapping[str, str], facts: Facts, place: int) -> Markup:
         "li",
         element(
             "div",
-            element("ul", [element("li", chip) for chip in facts.chips(reason)], class_="chips"),
+            _chips([facts.chip(name, text) for name, text in list(reason.items())[:MOST_CHIPS]], len(reason)),
             element("button", label, type="button", class_="light", aria_pressed="false"),
             class_="card",
-            data_fs=facts.numbers(reason),
+            data_fs=facts.numbers(list(reason)[:MOST_LISTED]),
         ),
     )
+
+
+def _chips(chips: list[Markup], total: int) -> Markup:
+    """So many of a reason's facts as fit on a card, and how many more there are."""
+    more = total - len(chips)
+    rest = element("li", f"and {plural(more, 'fact')} more", class_="more") if more else None
+    return element("ul", [element("li", chip) for chip in chips], rest, class_="chips")
 
 
 def changes(answer: Mapping[str, Any], facts: Facts, *, limit: int | None, costs: bool) -> Markup | None:
@@ -110,24 +115,24 @@ def changes(answer: Mapping[str, Any], facts: Facts, *, limit: int | None, costs
     values = answer["instance"]
     rows = []
     for change in found:
-        chips = [
-            element("li", facts.chip(name, text, extra=_was(values.get(name))))
-            for name, text in change["changes"].items()
-        ]
+        told = list(change["changes"].items())[:MOST_CHIPS]
+        chips = [facts.chip(name, text, extra=_was(values.get(name))) for name, text in told]
         rows.append(
             element(
                 "li",
                 element(
                     "div",
-                    element("ul", chips, class_="chips"),
+                    _chips(chips, len(change["changes"])),
                     element("p", element("span", "makes it ", class_="arrow"), _class(change["decision"])),
                     class_="card change",
-                    data_fs=facts.numbers(change["changes"]),
+                    data_fs=facts.numbers(list(change["changes"])[:MOST_LISTED]),
                 ),
             )
         )
     cut = limit is not None and len(found) >= limit
-    size = len(found[0]["changes"])
+    # The cheapest may be of different sizes.
+    sizes = sorted({len(change["changes"]) for change in found})
+    size = plural(sizes[0], "fact") if len(sizes) == 1 else f"{sizes[0]} to {plural(sizes[-1], 'fact')}"
     what = "cheapest" if costs else "smallest"
     many = f"The first {len(found)} of the {what} changes" if cut else f"The {what} changes, {len(found)} in all"
     if len(found) == 1 and not cut:
@@ -136,7 +141,7 @@ def changes(answer: Mapping[str, Any], facts: Facts, *, limit: int | None, costs
         "changes",
         "What would flip it",
         element("ol", rows, class_="cards"),
-        about=f"{many}{', each' if len(found) > 1 else ''} of {plural(size, 'fact')}, with all else as it is."
+        about=f"{many}{', each' if len(found) > 1 else ''} of {size}, with all else as it is."
         " In an interval, any number will do.",
     )
 
@@ -153,14 +158,18 @@ def shares(importance: Mapping[str, Fraction] | None, facts: Facts, count: int |
     """Each feature's share of the sufficient reasons as bars."""
     if importance is None or not importance or not count:
         return None
-    bars = [_bar(name, share, facts, count) for name, share in importance.items()]
+    bars = [_bar(name, share, facts, count) for name, share in list(importance.items())[:MOST_LISTED]]
     rest = bars[MOST_BARS:]
+    if len(importance) > MOST_LISTED:
+        rest.append(element("li", f"… {plural(len(importance) - MOST_LISTED, 'feature')} more", class_="more"))
     return section(
         "shares",
         "How often each feature is part of the why",
         element("ul", bars[:MOST_BARS], class_="bars"),
         element(
-            "details", element("summary", f"{plural(len(rest), 'feature')} more"), element("ul", rest, class_="bars")
+            "details",
+            element("summary", f"{plural(len(importance) - MOST_BARS, 'feature')} more"),
+            element("ul", rest, class_="bars"),
         )
         if rest
         else None,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from functools import cache, lru_cache
 from html import escape
 from typing import Any
+from unicodedata import east_asian_width
 
 _NOT_SHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _VOID = frozenset({"br", "circle", "col", "input", "line", "link", "meta", "path", "rect"})
@@ -40,13 +42,28 @@ def short(text: str, most: int = _LONGEST) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
+def fitted(text: str, room: float) -> str:
+    """A text cut where it is wider than so many average letters.
+
+    >>> fitted("income", 7), fitted("INCOME", 7)
+    ('income', 'INC…')
+    """
+    left = room
+    for place, letter in enumerate(text):
+        wide = 1.7 if east_asian_width(letter) in "WF" else 1.4 if letter.isupper() or letter in "mw@%—" else 1.0
+        if wide > left:
+            return text[: max(place - 1, 0)] + "…"
+        left -= wide
+    return text
+
+
 def element(tag: str, /, *children: Child, **attributes: Any) -> Markup:
     """An element; `_` in an attribute's name stands for `-`, None and False leave it out, True gives it bare.
 
     >>> element("b", "1 < 2", element("i", "x"), class_="loud", data_f=3, hidden=True, title=None)
     '<b class="loud" data-f="3" hidden>1 &lt; 2<i>x</i></b>'
     """
-    opened = "".join(_attribute(name, value) for name, value in attributes.items())
+    opened = "".join([_attribute(name, value) for name, value in attributes.items()]) if attributes else ""
     if tag in _VOID:
         return Markup(f"<{tag}{opened}>" if tag in ("br", "col", "input", "link", "meta") else f"<{tag}{opened}/>")
     return Markup(f"<{tag}{opened}>{join(children)}</{tag}>")
@@ -59,9 +76,9 @@ def join(children: Iterable[Child]) -> Markup:
         if child is None:
             continue
         if isinstance(child, Markup):
-            parts.append(str(child))
+            parts.append(child)
         elif isinstance(child, str):
-            parts.append(escape(clean(child), quote=False))
+            parts.append(_text(child))
         else:
             parts.append(join(child))
     return Markup("".join(parts))
@@ -83,5 +100,22 @@ def script_data(data: Any, **attributes: Any) -> Markup:
 def _attribute(name: str, value: Any) -> str:
     if value is None or value is False:
         return ""
-    written = name.rstrip("_").replace("_", "-")
-    return f" {written}" if value is True else f' {written}="{escape(clean(str(value)))}"'
+    if value is True:
+        return f" {_written(name)}"
+    return f' {_written(name)}="{value if type(value) is int else _quoted(str(value))}"'
+
+
+@cache
+def _written(name: str) -> str:
+    return name.rstrip("_").replace("_", "-")
+
+
+# The same few names and states are all over a page.
+@lru_cache(4096)
+def _text(text: str) -> str:
+    return escape(clean(text), quote=False)
+
+
+@lru_cache(4096)
+def _quoted(text: str) -> str:
+    return escape(clean(text))

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from quia.show.markup import Markup, element, join, short
 from quia.variables import MISSING
+
+MOST_TOLD = 4
+"""How many facts a sentence tells."""
 
 _SIGNS = {"<=": "≤", ">=": "≥", "<": "<", ">": ">"}
 _WORDS = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
@@ -15,15 +19,20 @@ _WORDS = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
 def signs(text: str, *, numeric: bool) -> str:
     """A state with the signs people read.
 
-    >>> signs("<= 3", numeric=True), signs("(-inf, inf)", numeric=True), signs("<= 3", numeric=False)
-    ('≤ 3', 'any number', '<= 3')
+    >>> signs("<= 3", numeric=True), signs("(0.6, 1.5]", numeric=True), signs("<= 3", numeric=False)
+    ('≤ 3', '> 0.6 and ≤ 1.5', '<= 3')
     """
     if not numeric:
         return text
     if text == "(-inf, inf)":
         return "any number"
     operator, _, number = text.partition(" ")
-    return f"{_SIGNS[operator]} {number}" if operator in _SIGNS else text
+    if operator in _SIGNS:
+        return f"{_SIGNS[operator]} {number}"
+    if text == MISSING:
+        return text
+    low, high = text[1:-1].split(", ")
+    return f"{'>' if text[0] == '(' else '≥'} {low} and {'<' if text[-1] == ')' else '≤'} {high}"
 
 
 def sentence(feature: str, text: str, *, numeric: bool, verb: str = "is") -> str:
@@ -109,13 +118,10 @@ class Facts:
             " ",
             element("span", short(signs(text, numeric=numeric)), class_="state"),
             element("span", f" {extra}", class_="was") if extra else None,
-            class_="fact",
+            # Circuits number their features, and "1 0" says little.
+            class_="fact equals" if feature.isdecimal() and not numeric else "fact",
             data_f=index,
         )
-
-    def chips(self, reason: Mapping[str, str]) -> list[Markup]:
-        """The facts of a reason."""
-        return [self.chip(feature, text) for feature, text in reason.items()]
 
     def numbers(self, features: Iterable[str]) -> str:
         """The features' numbers, as the page's script wants them."""
@@ -124,9 +130,11 @@ class Facts:
     def clause(self, feature: str, text: str, *, verb: str = "is") -> Markup:
         """A fact as part of a sentence."""
         numeric = self.variables[self.index[feature]].is_numeric
-        said = sentence(short(feature, 60), short(text, 60), numeric=numeric, verb=verb)
-        return element("span", said, class_="clause", data_f=self.index[feature])
+        said = sentence("", short(text, 60), numeric=numeric, verb=verb)
+        return element("span", element("bdi", short(feature, 60)), said, class_="clause", data_f=self.index[feature])
 
-    def clauses(self, reason: Mapping[str, str], *, verb: str = "is") -> Markup:
-        """A reason as a sentence."""
-        return listed([self.clause(feature, text, verb=verb) for feature, text in reason.items()])
+    def clauses(self, reason: Mapping[str, str], *, verb: str = "is", most: int = MOST_TOLD) -> Markup:
+        """A reason as a sentence, of a long one the beginning and how many facts more."""
+        told = [self.clause(feature, text, verb=verb) for feature, text in islice(reason.items(), most)]
+        more = len(reason) - len(told)
+        return join([listed(told), f" (and {plural(more, 'fact')} more)" if more else ""])

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from quia.explanation import Explanation, explain
-from quia.show.html import article, page
+from quia.show.html import page, parts
 from quia.show.html_compare import comparison
 from quia.variables import Variable
 
@@ -15,6 +15,8 @@ TIMEOUT = 1.0
 """How many seconds to look for the reasons of one kind."""
 BRANCHES = 60
 """How many nodes off the path the page unfolds to; the report shows more."""
+LISTED = 60
+"""How many features of a kind the page has in its table, as its form has them all; the report lists more."""
 
 
 def describe(classifier: Any, *, name: str, identity: str) -> dict[str, Any]:
@@ -77,7 +79,7 @@ def explanation_of(classifier: Any, question: Mapping[str, Any]) -> Explanation:
 
 
 def answer(classifier: Any, question: Mapping[str, Any], *, name: str) -> dict[str, Any]:
-    """Why, as the JSON of `quia explain --json` and as HTML; and whether it holds without some facts."""
+    """Why, as the JSON of `quia explain --json` and as HTML in parts; and whether it holds without some facts."""
     explanation = explanation_of(classifier, question)
     limit = question.get("limit", 10)
     found = explanation.to_dict(limit=limit, timeout=TIMEOUT)
@@ -85,7 +87,7 @@ def answer(classifier: Any, question: Mapping[str, Any], *, name: str) -> dict[s
         "explanation": found,
         "mentioned": [explanation.variables[v].name for v in explanation.complete_reason.mentioned],
         "without": _without(explanation, question.get("without") or ()),
-        "html": article(explanation, found, limit=limit, branches=BRANCHES, model=name),
+        "html": parts(explanation, found, limit=limit, branches=BRANCHES, listed=LISTED, model=name, prefix="quia-"),
     }
 
 

@@ -35,6 +35,7 @@ class Models:
     def __init__(self, source: Path | None, *, format: str | None = None) -> None:
         self.source, self.format = source, format
         self._dropped: OrderedDict[str, Model] = OrderedDict()
+        self._found: dict[str, Model] = {}  # what the folder had when it was last looked through
         self._folder = tempfile.TemporaryDirectory(prefix="quia-")
 
     def __enter__(self) -> Self:
@@ -49,7 +50,11 @@ class Models:
 
     def find(self, identity: str) -> Model | None:
         """The model with this id."""
-        return next((model for model in self.listed() if model.id == identity), None)
+        known = self._dropped.get(identity) or self._found.get(identity)
+        if known is None or (identity in self._found and self._model(Path(known.path)).id != identity):
+            self._found = {model.id: model for model in self._given()}
+            known = self._found.get(identity)
+        return known
 
     def _given(self) -> Iterator[Model]:
         if self.source is None:

@@ -209,7 +209,7 @@ _SCHEMAS: dict[str, Any] = {
                     ),
                 ]
             },
-            "html": _TEXT,
+            "html": {"type": "object", "additionalProperties": _TEXT},
         }
     ),
     "Pair": _object({"one": _INSTANCE, "other": _INSTANCE}),

@@ -24,6 +24,10 @@ class Fault(Exception):
         super().__init__(message)
 
 
+def _stopping() -> Fault:
+    return Fault(503, "the server is being stopped")
+
+
 class Worker:
     """One process and the models it has read."""
 
@@ -44,10 +48,14 @@ class Worker:
             raise ConnectionError("the answer is too large")
         return await stdout.readexactly(size)
 
-    async def end(self) -> None:
+    def kill(self) -> None:
         """End the process at once."""
         with contextlib.suppress(ProcessLookupError):
             self.process.kill()
+
+    async def end(self) -> None:
+        """End the process and wait until it has ended."""
+        self.kill()
         await self.process.wait()
 
 
@@ -77,8 +85,17 @@ class Pool:
         await asyncio.gather(*(self._start() for _ in range(self.size)))
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    def stop(self) -> None:
+        """Let go of all work under way: its askers get a Fault at once."""
         self._closing = True
+        for promised in self._queue:
+            if not promised.done():
+                promised.set_exception(_stopping())
+        for worker in self._all:
+            worker.kill()
+
+    async def __aexit__(self, *_: object) -> None:
+        self.stop()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -96,6 +113,8 @@ class Pool:
         if not task.done():
             self._later(self._replace(worker, task))
             raise Fault(422, f"this took longer than {self.seconds:g} seconds and was stopped; ask for less")
+        if task.exception() is not None and self._closing:
+            raise _stopping()
         if task.exception() is not None:
             self._later(self._replace(worker, task))
             raise Fault(422, "this took more memory than it may and was stopped; use a smaller model")
@@ -107,6 +126,8 @@ class Pool:
         return reply[1:]
 
     async def _take(self, model: str) -> Worker:
+        if self._closing:
+            raise _stopping()
         if self._idle:
             # One that knows the model already answers sooner.
             place = next((n for n, w in enumerate(self._idle) if model in w.models), len(self._idle) - 1)
@@ -152,7 +173,7 @@ class Pool:
             *self.command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "JOBLIB_MULTIPROCESSING": "0"},
         )
         worker = Worker(process)
         self._all.add(worker)

@@ -56,8 +56,14 @@ def serve(
         timeout_graceful_shutdown=2,
         h11_max_incomplete_event_size=64 * 1024,
     )
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            pool.stop()  # nobody should wait for answers that take long, not even the one who stops the server
+            await super().shutdown(sockets)
+
     ready(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
-    uvicorn.Server(config).run(sockets=[listening])
+    Server(config).run(sockets=[listening])
 
 
 def default_workers() -> int:

@@ -11,9 +11,12 @@ import os
 import signal
 import sys
 from collections import OrderedDict
+from contextlib import suppress
+from importlib import import_module
 from typing import Any, BinaryIO
 
 from quia.errors import QuiaError
+from quia.load import FORMATS
 
 KEPT = 4
 """How many models a worker remembers."""
@@ -22,6 +25,8 @@ _FORBIDDEN = frozenset(
     {"pickle.find_class", "subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork"}
     | {"socket.connect", "socket.bind", "ctypes.dlopen", "os.remove", "os.rename", "shutil.rmtree"}
 )
+_FOR_SKOPS = ("skops.io", "sklearn.tree", "sklearn.pipeline", "sklearn.compose", "sklearn.impute")
+_importing = False
 
 
 def main() -> None:
@@ -87,6 +92,7 @@ def _model(request: dict[str, Any], models: OrderedDict[str, Any]) -> Any:
 
     key = request["model"]
     if key not in models:
+        _import_for(request)
         models[key] = load(request["path"], format=request.get("format"))
         while len(models) > KEPT:
             models.popitem(last=False)
@@ -94,12 +100,27 @@ def _model(request: dict[str, Any], models: OrderedDict[str, Any]) -> Any:
     return models[key]
 
 
+def _import_for(request: dict[str, Any]) -> None:
+    """Import what a skops file needs: it is code that is installed here, and may load its own libraries."""
+    global _importing
+    with open(request["path"], "rb") as stream:
+        if request.get("format") != "skops" and not FORMATS["skops"].looks_like(stream.read(4096)):
+            return
+    _importing = True
+    try:
+        for name in _FOR_SKOPS:
+            with suppress(ImportError):  # reading the file then says what is missing
+                import_module(name)
+    finally:
+        _importing = False
+
+
 class Forbidden(Exception):
     """Something that reading a model must never do."""
 
 
 def _refuse(event: str, _arguments: tuple[Any, ...]) -> None:
-    if event in _FORBIDDEN:
+    if event in _FORBIDDEN and not _importing:
         raise Forbidden(event)
 
 

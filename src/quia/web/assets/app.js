@@ -1,16 +1,22 @@
 // The page: a question (model, facts, what is given) in, an answer shown; every settled question is a step of the
 // browser's history, so that back and forward work.
-import { make, nominalField, numericField, options } from "/assets/fields.js";
+import { make, nominalField, numericField, options, readable } from "/assets/fields.js";
 
 const FEW = 30; // so many features are all shown; of more, those that matter
+const ROOM = 200; // so many fields at once
+const PATIENCE = 300; // ms until a question under way gives way to a newer one, and until the page says it waits
 const $ = (id) => document.getElementById(id);
 
 let model = null; // what the server says of the chosen model
-let question = null; // { model, instance, against, frozen, costs, without, row }
+let question = null; // { model, instance, begun (the instance before edits), against, frozen, costs, without, row }
 let kept = null; // the instance to compare with
 let fields = new Map();
 let answered = null; // the last answer
 let running = null; // the request under way
+let turn = 0; // counts the questions, so that of those that wait only the newest is asked
+let waiting = 0;
+let room = ROOM; // how many fields are shown at most
+let parts = new Map(); // of the answer shown: name → { html, element }
 let data = null; // the table, if one was given
 let largest = Infinity;
 const past = [];
@@ -28,26 +34,44 @@ const asked = ({ instance, against, frozen, costs, without }) => ({ instance, ag
 
 // --- the answer
 
+// A slider asks faster than can be answered. An answer that comes soon is waited for and shown, and then the newest
+// question is asked; a slow one is given up, which stops its work on the server.
 const update = async ({ settled = true, remember = settled } = {}) => {
-  running?.abort();
-  const mine = running = new AbortController();
-  $("explanation").classList.add("waiting");
+  const number = turn += 1;
+  waiting ||= setTimeout(() => $("explanation").classList.add("waiting"), PATIENCE);
+  while (running) {
+    const before = running;
+    await Promise.race([before.ended, new Promise((done) => { setTimeout(done, before.begun + PATIENCE - performance.now()); })]);
+    if (number !== turn) return;
+    if (running === before) { before.stop.abort(); running = null; }
+  }
+  const stop = new AbortController();
+  const mine = running = { stop, begun: performance.now(), ended: null };
+  await (mine.ended = answerTo(question, stop.signal, remember));
+  if (running !== mine) return;
+  running = null;
+  if (number !== turn) return;
+  clearTimeout(waiting);
+  waiting = 0;
+  $("explanation").classList.remove("waiting");
+};
+
+const answerTo = async (mine, signal, remember) => {
   try {
-    const base = `/api/models/${model.id}`;
+    const base = `/api/models/${mine.model}`;
     const [answer, comparison] = await Promise.all([
-      post(`${base}/explain`, asked(question), mine.signal).then((response) => response.json()),
-      kept && post(`${base}/compare`, { one: kept, other: question.instance }, mine.signal).then((response) => response.json()),
+      post(`${base}/explain`, asked(mine), signal).then((response) => response.json()),
+      kept && post(`${base}/compare`, { one: kept, other: mine.instance }, signal).then((response) => response.json()),
     ]);
-    if (mine.signal.aborted) return;
+    if (signal.aborted || mine.model !== model.id) return;
     say("");
-    question.against = answer.explanation.against; // none, if the edit led to the class that was asked about
-    show(answer, comparison);
-    if (remember) push();
+    const newest = mine === question; // if not, the form shows what is asked next
+    if (newest) question = { ...mine, against: answer.explanation.against }; // none, if that class is decided now
+    show(answer, comparison, newest);
+    performance.mark("answered");
+    if (newest && remember) push();
   } catch (fault) {
-    if (mine.signal.aborted) return;
-    say(fault.message);
-  } finally {
-    if (running === mine) { running = null; $("explanation").classList.remove("waiting"); }
+    if (!signal.aborted && mine === question) say(fault.message);
   }
 };
 
@@ -57,50 +81,61 @@ const parsed = (html) => {
   return template.content;
 };
 
-const show = (answer, comparison) => {
+const show = (answer, comparison, newest) => {
   answered = answer;
   const { explanation } = answer;
-  $("decision").textContent = explanation.against === null ? `Decision: ${explanation.decision}` : `Decision: ${explanation.decision}, not ${explanation.against}`;
+  write($("decision"), explanation.against === null ? `Decision: ${explanation.decision}` : `Decision: ${explanation.decision}, not ${explanation.against}`);
   document.title = `${explanation.decision} · ${model.name} · quia`;
-  showAgainst(explanation);
+  if (newest) { showAgainst(explanation); showFields(); } // before much else is to be laid out, as values force it
   showWithout(answer.without);
-  replaceFolded($("explanation"), parsed(answer.html));
+  showParts(answer.html);
   $("compared").hidden = !comparison;
   if (comparison) $("comparison").replaceChildren(parsed(comparison.html));
-  for (const [name, field] of fields) {
-    field.set(question.instance[name]);
-    field.place(explanation.states[name], question.instance[name]);
-    field.element.classList.toggle("gone", field.options.set(question));
-  }
-  showFields();
 };
 
-// What was unfolded, scrolled or lit stays so when an edit brings a new answer.
-const replaceFolded = (place, content) => {
-  const key = (details, counts) => {
-    const part = details.closest(".part")?.className ?? "";
-    counts[part] = (counts[part] ?? -1) + 1;
-    return `${part} ${counts[part]}`;
-  };
-  const folds = new Map();
-  const before = {};
-  for (const details of place.querySelectorAll("details")) folds.set(key(details, before), details.open);
-  const pressed = place.querySelector('.light[aria-pressed="true"]')?.closest(".card").dataset.fs;
-  const scrolled = place.querySelector(".drawing")?.scrollLeft;
-  place.replaceChildren(content);
-  const after = {};
-  for (const details of place.querySelectorAll("details")) {
-    const open = folds.get(key(details, after));
-    if (open !== undefined) details.open = open;
+// A text that is written anew is read aloud anew.
+const write = (place, text) => { if (place.textContent !== text) place.textContent = text; };
+
+// Only what changed is made anew, and what was unfolded, scrolled or lit stays so.
+const showParts = (given) => {
+  const article = $("explanation").firstElementChild ?? $("explanation").appendChild(make("article", { class: "quia" }));
+  const pressed = article.querySelector('.light[aria-pressed="true"]')?.closest(".card").dataset.fs;
+  const fresh = new Map();
+  for (const [name, html] of Object.entries(given)) {
+    const before = parts.get(name);
+    const element = before?.html === html ? before.element : parsed(html).firstElementChild;
+    if (before?.element !== element) keepFolds(before?.element ?? element, element);
+    fresh.set(name, { html, element });
   }
-  if (pressed !== undefined) place.querySelector(`.card[data-fs="${pressed}"] .light`)?.click();
-  const drawing = place.querySelector(".drawing");
-  if (drawing) drawing.scrollLeft = scrolled ?? drawing.dataset.root - drawing.clientWidth / 2;
+  arrange(article, new Set([...fresh.values()].map(({ element }) => element)));
+  if (fresh.get("way")?.element !== parts.get("way")?.element) scrollDrawing(article);
+  parts = fresh;
+  if (pressed !== undefined && !article.querySelector('.light[aria-pressed="true"]')) article.querySelector(`.card[data-fs="${pressed}"] .light`)?.click();
 };
+
+const opened = new WeakMap(); // how a fold was when it came, to tell what was done by hand
+const keepFolds = (before, after) => {
+  const folds = [...before.querySelectorAll("details")];
+  [...after.querySelectorAll("details")].forEach((details, number) => {
+    opened.set(details, details.open);
+    const fold = folds[number];
+    if (fold && fold.open !== (opened.get(fold) ?? fold.open)) details.open = fold.open;
+  });
+};
+
+// In the next frame, as the place of the drawing is known when all is laid out.
+let scrolled = null;
+const scrollDrawing = (article) => requestAnimationFrame(() => {
+  const drawing = article.querySelector(".drawing");
+  if (!drawing) return;
+  drawing.scrollLeft = scrolled ?? drawing.dataset.root - drawing.clientWidth / 2;
+  drawing.addEventListener("scroll", () => { scrolled = drawing.scrollLeft; }, { passive: true });
+});
 
 const showAgainst = (explanation) => {
   const others = model.classes.filter((name) => name !== explanation.decision);
-  $("against").replaceChildren(make("option", { value: "" }, "…"), ...others.map((name) => make("option", { value: name }, `${name}?`)));
+  if ($("against").dataset.decision !== explanation.decision || $("against").options.length !== others.length + 1) $("against").replaceChildren(make("option", { value: "" }, "…"), ...others.map((name) => make("option", { value: name }, `${name}?`)));
+  $("against").dataset.decision = explanation.decision;
   $("against").value = explanation.against ?? "";
 };
 
@@ -108,7 +143,8 @@ const showWithout = (without) => {
   $("without").hidden = !without;
   if (!without) return;
   const names = without.features.join(", ");
-  const changed = Object.entries(without.changes).map(([name, state]) => `${name} ${/^[<>(\[]/.test(state) ? state : `= ${state}`}`).join(" and ");
+  const numeric = new Set(model.variables.filter(({ kind }) => kind === "numeric").map(({ name }) => name));
+  const changed = Object.entries(without.changes).map(([name, state]) => `${name} ${numeric.has(name) ? readable(state) : `= ${state}`}`).join(" and ");
   $("without").textContent = without.holds
     ? `Without ${names} the decision still stands: the other facts force it.`
     : `Without ${names} the decision no longer stands: with ${changed} it would be ${without.decision}.`;
@@ -117,32 +153,72 @@ const showWithout = (without) => {
 
 // --- the form
 
+// Fields are made when they are first shown: a model may have thousands. One that was touched stays.
 const showFields = () => {
   const wanted = $("filter").value.trim().toLowerCase();
   const many = fields.size > FEW && !$("all").checked;
   const matter = new Set(answered?.mentioned ?? []);
+  const { frozen, without, costs, instance, begun } = question;
+  const mine = new Set([...frozen, ...without, ...Object.keys(costs)]);
+  const active = document.activeElement;
+  const shown = new Set();
+  let more = 0;
   for (const [name, field] of fields) {
-    const mine = question.frozen.includes(name) || question.without.includes(name) || name in question.costs;
-    field.element.hidden = wanted ? !name.toLowerCase().includes(wanted) : many && !matter.has(name) && !mine;
+    const own = mine.has(name) || instance[name] !== begun[name] || (active !== null && field.element?.contains(active));
+    if (wanted ? !name.toLowerCase().includes(wanted) : !own && many && !matter.has(name)) continue;
+    if (shown.size >= room && !own) { more += 1; continue; }
+    field.element ?? field.build();
+    field.set(answered?.explanation.states[name]);
+    shown.add(field.element);
+  }
+  $("more").hidden = more === 0;
+  $("more").textContent = `Show ${Math.min(more, ROOM)} of ${more.toLocaleString("en")} more`;
+  arrange($("fields"), shown);
+};
+
+// Makes these the children, in their order, and moves none that is in its place, which would lose the focus.
+const arrange = (parent, children) => {
+  for (const child of [...parent.children]) if (!children.has(child)) child.remove();
+  let place = parent.firstElementChild;
+  for (const child of children) {
+    if (child === place) place = place.nextElementSibling;
+    else parent.insertBefore(child, place);
   }
 };
 
 const build = () => {
-  fields = new Map();
-  const shown = model.variables.map((variable, number) => {
-    const field = (variable.kind === "numeric" ? numericField : nominalField)(variable, number, edit);
-    const more = options(variable, number, toggle);
-    const element = make("div", { class: "field", role: "group", "aria-label": variable.name },
-      make("div", { class: "top" }, make("label", { class: "name", for: field.labelled }, variable.name), more.tags, ...(field.top ? [field.top] : [])),
-      make("div", { class: "control" }, ...field.parts),
-      ...(variable.tested ? [more.shown] : [make("span", { class: "counts" }, "never tested by the model")]));
-    fields.set(variable.name, { ...field, element, options: more });
-    return element;
-  });
-  $("fields").replaceChildren(...shown);
+  fields = new Map(model.variables.map((variable, number) => [variable.name, lazyField(variable, number)]));
+  $("fields").replaceChildren();
   $("all-label").hidden = fields.size <= FEW;
   $("all-count").textContent = String(fields.size);
   $("filter").value = "";
+  room = ROOM;
+};
+
+const lazyField = (variable, number) => {
+  const { name } = variable;
+  let control = null;
+  let more = null;
+  let last = [];
+  const field = { element: null };
+  field.build = () => {
+    control = (variable.kind === "numeric" ? numericField : nominalField)(variable, number, edit);
+    more = options(variable, number, toggle);
+    field.element = make("div", { class: "field", role: "group", "aria-label": name },
+      make("div", { class: "top" }, make("label", { class: "name", for: control.labelled }, name), more.tags, ...(control.top ? [control.top] : [])),
+      make("div", { class: "control" }, ...control.parts),
+      ...(variable.tested ? [more.shown] : [make("span", { class: "counts" }, "never tested by the model")]));
+  };
+  field.set = (state) => {
+    const { instance, begun, frozen, without, costs } = question;
+    const now = [instance[name], state, begun[name], frozen.includes(name), without.includes(name), costs[name]];
+    if (now.every((one, at) => Object.is(one, last[at]))) return;
+    last = now;
+    control.set(instance[name]);
+    control.place(state, instance[name]);
+    field.element.classList.toggle("gone", more.set(question));
+  };
+  return field;
 };
 
 const edit = (name, value, settled) => {
@@ -191,6 +267,7 @@ const restore = async (state, { remember = false } = {}) => {
   if (!state?.question) return;
   if (state.question.model !== model?.id) await choose(state.question.model, { begin: false });
   ({ question, kept } = state);
+  question.begun ??= question.instance;
   if (question.row) $("row").value = question.row;
   await update({ remember });
 };
@@ -204,12 +281,16 @@ const choose = async (id, { begin = true, described = null } = {}) => {
   say("");
   kept = null;
   answered = null;
+  parts = new Map();
+  scrolled = null;
+  $("explanation").replaceChildren();
+  delete $("against").dataset.decision;
   $("model").value = model.id;
   $("welcome").hidden = true;
   $("work").hidden = false;
   build();
   if (!begin) return;
-  question = { model: model.id, instance: model.example, against: null, frozen: [], costs: {}, without: [], row: null };
+  question = { model: model.id, instance: model.example, begun: model.example, against: null, frozen: [], costs: {}, without: [], row: null };
   if (data) await pick(1);
   else await update();
 };
@@ -220,7 +301,8 @@ const pick = async (number) => {
   try {
     const { rows: [row] } = await (await ask(`/api/rows?start=${wanted}&count=1`)).json();
     const known = Object.fromEntries(model.variables.filter(({ name }) => name in row).map(({ name }) => [name, row[name]]));
-    question = { ...question, instance: { ...model.example, ...known }, against: null, row: wanted };
+    const instance = { ...model.example, ...known };
+    question = { ...question, instance, begun: instance, against: null, row: wanted };
     await update();
   } catch (fault) { say(fault.message); }
 };
@@ -253,8 +335,10 @@ const save = (name, blob) => {
 $("model").addEventListener("change", () => choose($("model").value));
 $("file").addEventListener("change", () => { drop($("file").files[0]); $("file").value = ""; });
 $("against").addEventListener("change", () => { question = { ...question, against: $("against").value || null }; update(); });
-$("filter").addEventListener("input", showFields);
-$("all").addEventListener("change", showFields);
+const showFromStart = () => { room = ROOM; showFields(); };
+$("filter").addEventListener("input", showFromStart);
+$("all").addEventListener("change", showFromStart);
+$("more").addEventListener("click", () => { room += ROOM; showFields(); });
 $("row").addEventListener("change", () => pick($("row").valueAsNumber));
 $("row-before").addEventListener("click", () => pick($("row").valueAsNumber - 1));
 $("row-after").addEventListener("click", () => pick($("row").valueAsNumber + 1));

@@ -46,7 +46,8 @@ const placeOf = (cuts, value, state) => {
   return state * STEPS + Math.max(0, Math.min(STEPS - 1, Math.round(share * (STEPS + 1) - 0.5)));
 };
 
-const readable = (text) => text.replace(/^<=/, "≤").replace(/^>=/, "≥").replace("(-inf, inf)", "any number");
+export const readable = (text) => text.replace(/^<=/, "≤").replace(/^>=/, "≥").replace("(-inf, inf)", "any number")
+  .replace(/^([([])(\S+), (\S+)([)\]])$/, (_, opened, low, high, closed) => `${opened === "(" ? ">" : "≥"} ${low} and ${closed === ")" ? "<" : "≤"} ${high}`);
 
 const cutStrip = (count) => {
   const marks = Array.from({ length: count }, (_, n) => `M${((n + 1) * 100) / (count + 1)} 0v10`).join("");
@@ -68,14 +69,16 @@ export const numericField = (variable, number, changed) => {
   slider.addEventListener("input", () => { box.value = String(valueAt(cuts, slider.valueAsNumber)); changed(name, box.valueAsNumber, false); });
   slider.addEventListener("change", () => changed(name, box.valueAsNumber, true));
   box.addEventListener("input", () => { if (!Number.isNaN(box.valueAsNumber)) changed(name, box.valueAsNumber, false); });
-  box.addEventListener("change", () => { if (!Number.isNaN(box.valueAsNumber)) changed(name, box.valueAsNumber, true); });
+  let last = "";
+  box.addEventListener("change", () => { if (Number.isNaN(box.valueAsNumber)) box.value = last; else changed(name, box.valueAsNumber, true); });
   missing.addEventListener("change", () => changed(name, missing.checked ? null : valueAt(cuts, slider.valueAsNumber), true));
 
   const set = (value) => {
     const gone = value === null || value === undefined || value === "" || value === "?";
     missing.checked = gone;
     box.disabled = slider.disabled = gone;
-    if (!gone && document.activeElement !== box) box.value = String(value);
+    last = gone ? "" : String(value);
+    if (!gone && document.activeElement !== box) box.value = last;
     if (gone) box.value = "";
   };
   // The server says which state a value is in: it alone compares as the model does.
@@ -119,7 +122,9 @@ export const options = (variable, number, toggled) => {
     frozen.checked = question.frozen.includes(name);
     gone.checked = question.without.includes(name);
     if (document.activeElement !== cost) cost.value = question.costs[name] ?? "";
-    tags.textContent = [frozen.checked && "given", gone.checked && "taken away", question.costs[name] && `cost ${question.costs[name]}`]
+    const { instance, begun } = question;
+    const was = instance[name] === begun[name] ? "" : `was ${begun[name] === null || begun[name] === "" ? "missing" : begun[name]}`;
+    tags.textContent = [was, frozen.checked && "given", gone.checked && "taken away", question.costs[name] && `cost ${question.costs[name]}`]
       .filter(Boolean).join(", ");
     return gone.checked;
   };

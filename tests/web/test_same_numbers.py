@@ -1,0 +1,90 @@
+"""The server's answers are the command line's, question by question, for every kind of classifier."""
+
+import json
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+import quia
+from quia.cli import main
+from quia.load import json as quia_json
+from web.conftest import Serve
+from web.made_models import circuit_file, random_tree
+
+QUESTIONS = 60
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Trees, an SDD and a Decision-DNNF, as files."""
+    found = tmp_path_factory.mktemp("models")
+    for seed, (numeric, nominal, classes) in enumerate([(3, 3, 2), (5, 0, 4), (0, 5, 3), (12, 12, 2)]):
+        graph = random_tree(leaves=40, numeric=numeric, nominal=nominal, classes=classes, seed=seed)
+        quia_json.write(graph, found / f"tree-{seed}.json")
+    circuit_file(found, "sdd", seed=5)
+    circuit_file(found, "nnf", seed=6)
+    return found
+
+
+@pytest.fixture(scope="module")
+def client(serve: Serve, folder: Path) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=serve(folder), timeout=60) as found:
+        yield found
+
+
+def question(chooser: random.Random, classifier: Any) -> tuple[dict[str, Any], list[str]]:
+    """A question as the server takes it, and its options for the command."""
+    instance = {
+        v.name: chooser.choice(v.labels or [chooser.randrange(1000), chooser.random() * 1000])
+        for v in classifier.variables
+    }
+    asked: dict[str, Any] = {"instance": instance}
+    options: list[str] = []
+    others = [name for name in classifier.classes if name != classifier.classify(instance)]
+    features = list(instance)
+    if others and chooser.random() < 0.5:
+        asked["against"] = chooser.choice(others)
+        options += ["--against", asked["against"]]
+    if chooser.random() < 0.5:
+        asked["frozen"] = chooser.sample(features, chooser.randrange(1, len(features) + 1))
+        options += [part for name in asked["frozen"] for part in ("--frozen", name)]
+    if chooser.random() < 0.5:
+        asked["costs"] = {name: chooser.choice([0.5, 1, 2, 7.25]) for name in chooser.sample(features, 2)}
+        options += [part for name, cost in asked["costs"].items() for part in ("--cost", f"{name}={cost}")]
+    if chooser.random() < 0.5:
+        asked["limit"] = chooser.randrange(20)
+        options += ["--limit", str(asked["limit"])]
+    return asked, options
+
+
+def test_random_questions(
+    client: httpx.Client, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chooser = random.Random(1)
+    listed = client.get("/api/models").json()["models"]
+    assert len(listed) == 6
+    classifiers = {model["name"]: quia.load(folder / model["name"]) for model in listed}
+    for number in range(QUESTIONS):
+        model = listed[number % len(listed)]
+        asked, options = question(chooser, classifiers[model["name"]])
+        file = tmp_path / "instance.json"
+        file.write_text(json.dumps(asked["instance"]))
+        command = [str(folder / model["name"]), "--instance", str(file), *options]
+        assert main(["explain", *command, "--json"]) == 0
+        expected = json.loads(capsys.readouterr().out)
+        answer = client.post(f"/api/models/{model['id']}/explain", json=asked)
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["explanation"] == expected, (model["name"], asked)
+
+        if number % 5 == 0:  # a report says what `quia report` says
+            assert main(["report", *command, "-o", str(tmp_path / "page.html")]) == 0
+            asked_page = client.post(f"/api/models/{model['id']}/report", json=asked).text
+            assert asked_page == (tmp_path / "page.html").read_text()
+            shown = re.findall(r'data-count="(\d+)"', asked_page)
+            constant = "Nothing could change this" in asked_page
+            assert shown == ([] if constant else [str(expected[k]["count"]) for k in ("sufficient", "necessary")])
