@@ -57,6 +57,7 @@ const update = async ({ settled = true, remember = settled } = {}) => {
 };
 
 const answerTo = async (mine, signal, remember) => {
+  let newest = false;
   try {
     const base = `/api/models/${mine.model}`;
     const [answer, comparison] = await Promise.all([
@@ -65,13 +66,13 @@ const answerTo = async (mine, signal, remember) => {
     ]);
     if (signal.aborted || mine.model !== model.id) return;
     say("");
-    const newest = mine === question; // if not, the form shows what is asked next
+    newest = mine === question; // if not, the form shows what is asked next
     if (newest) question = { ...mine, against: answer.explanation.against }; // none, if that class is decided now
     show(answer, comparison, newest);
     performance.mark("answered");
     if (newest && remember) push();
   } catch (fault) {
-    if (!signal.aborted && mine === question) say(fault.message);
+    if (!signal.aborted && (newest || mine === question)) say(fault.message);
   }
 };
 
