@@ -36,15 +36,16 @@ dist: $(VENV)/.installed-dev
 	.venv-dist/bin/python tests/smoke.py
 	@ls -l dist
 
-# The suite on a kernel built with AddressSanitizer and UBSan (slow); a browser and Spark cannot start under it.
+# The suite on a kernel built with AddressSanitizer and UBSan (slow). What a browser, Spark or a cap on memory is needed
+# for cannot run so.
 sanitize: $(VENV)/.installed-dev
 	$(PYTHON) -m venv .venv-sanitize
 	.venv-sanitize/bin/python -m pip install --quiet --disable-pip-version-check '.[test]' \
 	  --config-settings=cmake.define.QUIA_SANITIZE=ON --config-settings=build-dir=build/sanitize
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so)" \
-	  ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc \
+	  ASAN_OPTIONS=detect_leaks=0 \
 	  .venv-sanitize/bin/python -m pytest tests -n 2 --dist worksteal -p no:cacheprovider \
-	  --ignore tests/web --ignore tests/test_batch_spark.py
+	  --ignore tests/web --ignore tests/test_batch_spark.py --ignore tests/bench
 
 fuzz: $(VENV)/.installed-dev
 	$(BIN)/python fuzz/kernel.py 60 $$(date +%s)

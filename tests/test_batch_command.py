@@ -24,6 +24,7 @@ import quia
 from quia.batch.summary import Summary, summary_of
 from quia.cli import main
 from quia.command.progress import Bar
+from sanitizer import not_sanitized
 
 ROOT = Path(__file__).parents[1]
 MODEL = ROOT / "examples" / "admissions.json"
@@ -385,6 +386,7 @@ def test_killed_twenty_times_it_ends_as_if_undisturbed(tmp_path: Path, out: str)
     assert pq.read_table(output).num_rows + len(calm.splitlines()) - 1 == 6000
 
 
+@not_sanitized
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     program = (
         "import resource, sys; from quia.cli import main;"

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from quia import _kernel as kernel
 from quia.bench import generate
+from sanitizer import not_sanitized
 
 # ---- the oracle: definitions, by brute force ------------------------------------------------------------------
 
@@ -570,7 +571,7 @@ def resident():
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory in use is read from /proc")
-@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer keeps what is freed")
+@not_sanitized
 @pytest.mark.parametrize("model", ["tree", "graph"])
 def test_memory_does_not_grow(model):
     """Neither over the rows of batches nor over questions asked one by one, cut short and interrupted ones too."""
