@@ -237,12 +237,11 @@ def _codes(column: Any) -> tuple[list[str], Ints]:
 def _digits(column: Any) -> Counter[int]:
     """How many numbers have so many digits."""
     pa = arrow()
-    known = column.drop_null()
-    if pa.types.is_integer(known.type):
-        values = to_numpy(known)
-        digits = np.searchsorted(10 ** np.arange(19, dtype=np.int64), values, side="right")
+    if pa.types.is_integer(column.type):
+        values = to_numpy(column, -1)
+        digits = np.searchsorted(10 ** np.arange(19, dtype=np.int64), values[values >= 0], side="right")
         return _occurrences(digits)
-    return Counter(len(str(n)) if n else 0 for n in known.to_pylist())
+    return Counter(len(str(n)) if n else 0 for n in column.to_pylist() if n is not None)
 
 
 def _occurrences(numbers: Ints) -> Counter[int]:

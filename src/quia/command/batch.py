@@ -108,7 +108,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _run_here(arguments: argparse.Namespace, classifier: Classifier, question: Question) -> int:
     from quia.batch import local
+    from quia.batch.table import arrow
 
+    # Parts come and go: libc's allocator gives their memory back and out again in less time than Arrow's own does.
+    arrow().set_memory_pool(arrow().system_memory_pool())
     job = _job(arguments, classifier, question)
     started = time.monotonic()
     with Bar() as bar:
