@@ -99,6 +99,8 @@ def _line(
 ) -> str:
     data = folder / f"{drawn}-{size}.{'csv' if arguments.csv else 'parquet'}"
     _write(source, drawn, size, data)
+    if hasattr(os, "sync"):
+        os.sync()  # or the batch, which waits until its parts are on the disk, would wait for the input too
     table = next(_tables(source, drawn, min(size, _KERNEL_ROWS), _KERNEL_ROWS))
     # Before and after, as other work on the machine may come and go.
     before = _kernel(classifier, table, arguments.threads)
