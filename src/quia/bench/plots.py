@@ -17,7 +17,7 @@ _FASTEST = 1e-6
 
 def _grid(heights: float, columns: int = 2) -> list[tuple[float, float, float, float]]:
     """Places of four panels: left, right, bottom, top."""
-    wide = (WIDTH - _LEFT - 44 - (columns - 1) * _GAP) / columns
+    wide = (WIDTH - _LEFT - 52 - (columns - 1) * _GAP) / columns
     places = []
     for k in range(len(QUESTIONS)):
         column, row = k % columns, k // columns
