@@ -42,6 +42,8 @@ def people(serve: Serve, examples: Path, tmp_path_factory: pytest.TempPathFactor
 
 def test_everything_by_keyboard(watched: Callable[..., Page], people: str, examples: Path) -> None:
     page = watched(origin=people)
+    # Dialogs are caught from here on: were that asked for with the key press, the key could be faster.
+    page.on("filechooser", lambda chooser: None)
     page.goto(people + "/")
     expect(page.locator("#decision")).to_have_text("Decision: Reject")
     keys = page.keyboard
