@@ -82,6 +82,20 @@ def test_boolean_values(value: Any) -> None:
     assert Variable.nominal("b", ["0", "1"]).encode(value) == 1
 
 
+@pytest.mark.parametrize("value", [True, 1, 1.0, np.int8(1), np.True_, Decimal(1)])
+@pytest.mark.parametrize("words", [["False", "True"], ["false", "true"]])
+def test_truth_values_are_numbers(words: list[str], value: Any) -> None:
+    """Models do not tell True from 1; but where states are numbered, a number is the state's."""
+    assert Variable.nominal("b", words).encode(value) == 1
+    assert Variable("b", tuple(reversed(words)), numbered=True).encode(1) == 1
+
+
+def test_whole_numbers_are_not_rounded() -> None:
+    code = Variable.nominal("code", [str(2**53), "7.0", "1e+16", "other"], other="other")
+    for value, label in ((2**53, str(2**53)), (2**53 + 1, "other"), (7, "7.0"), (10**16, "1e+16"), (10**400, "other")):
+        assert code.text(code.encode(value)) == label
+
+
 def test_an_unknown_state_is_named_with_its_cure() -> None:
     gpa = Variable.nominal("GPA", ["low", "medium", "high"])
     with pytest.raises(quia.InstanceError) as fault:

@@ -6,6 +6,7 @@ Glossary: a *cut* parts the numbers in two; a *state* is a nominal value or an i
 from __future__ import annotations
 
 import math
+import operator
 import struct
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
@@ -182,6 +183,8 @@ class Variable:
             found = next((self._index[text] for text in _spellings(value) if text in self._index), None)
         if found is None and self.numbered:
             found = next((s for s in range(self.size) if str(s) in (value, *_spellings(value))), None)
+        if found is None and (truth := _truth(value)) is not None:
+            found = self._index.get(str(truth), self._index.get(str(truth).lower()))
         if found is None:
             fallback = self.no_value if _is_missing(value) else self.other
             found = None if fallback is None else self._index[fallback]
@@ -343,17 +346,38 @@ def _as_cut(name: str, cut: Any) -> Cut:
 
 
 def _spellings(value: Any) -> list[str]:
-    """The texts that a nominal value which is no text may stand for: True is 'True' or '1', 1.0 is '1'."""
+    """The texts that a nominal value which is no text may stand for: True is 'True' or '1', 1.0 is '1', 7 is '7.0'."""
     if isinstance(value, str) or value is None:
         return []
     texts = [str(value)]
+    whole = _whole(value)
+    if whole is not None:
+        texts.append(str(whole))
+        if abs(whole) <= _LARGEST and float(whole) == whole:
+            texts.append(str(float(whole)))
+    return texts
+
+
+_LARGEST = 2**1023  # a whole number that is surely no infinity in 64 bits
+
+
+def _whole(value: Any) -> int | None:
+    """A value as a whole number, not rounded; None if it is none."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        pass
     try:
         number = float(value)
-        if number.is_integer():
-            texts.append(str(int(number)))
+        return int(number) if number.is_integer() and number == value else None
     except (TypeError, ValueError, OverflowError):
-        pass
-    return texts
+        return None
+
+
+def _truth(value: Any) -> bool | None:
+    """What a number that is 0 or 1 says as a truth value; models do not tell True from 1."""
+    whole = None if isinstance(value, str) or value is None else _whole(value)
+    return bool(whole) if whole in (0, 1) else None
 
 
 def _is_missing(value: Any) -> bool:

@@ -15,8 +15,15 @@ from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, OrdinalEncoder, StandardScaler, TargetEncoder
+from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    StandardScaler,
+    TargetEncoder,
+)
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 import oracle
@@ -181,6 +188,64 @@ def test_other_encoders(seed: int) -> None:
     assert same_decisions(graph, model, rows) > 150
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_numbers_that_an_encoder_does_not_know(seed: int) -> None:
+    """It writes NaN for them, which goes where the tree sends NaN, is filled, or is scaled and stays."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"a": rng.integers(0, 6, 120) / 2, "b": rng.normal(0, 1, 120)})
+    y = np.where(frame.a.isin([0.5, 2.0]) ^ (frame.b > 1), "yes", "no")
+    for after in ([], [SimpleImputer(strategy="median", add_indicator=bool(seed % 2))], [StandardScaler()]):
+        encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
+        way = make_pipeline(MaxAbsScaler(), encoder, *after)
+        tree = ExtraTreeClassifier(random_state=seed) if seed % 2 else DecisionTreeClassifier(random_state=seed)
+        model = make_pipeline(ColumnTransformer([("a", way, ["a"])], remainder="passthrough"), tree)
+        known = frame.assign(a=frame.a.where(frame.index % 5 != 0, 0.5))
+        graph = quia.load(model.fit(known, y))
+        rows = pd.DataFrame(
+            {"a": rng.choice([0.0, 0.25, 0.5, 1.0, 2.0, 2.5, 7.0, -1.0], 200), "b": rng.normal(0, 1, 200)}
+        )
+        assert same_decisions(graph, model, rows) == 200
+
+
+@pytest.mark.parametrize("union", [False, True])
+def test_weights_of_transformers(union: bool) -> None:
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"a": rng.normal(0, 1, 200), "b": rng.normal(5, 2, 200)})
+    y = np.where(frame.a + frame.b > 5, "yes", "no")
+    weights = {"scaled": -2.5, "plain": 3}
+    if union:
+        parts: Any = FeatureUnion([("scaled", StandardScaler()), ("plain", "passthrough")], transformer_weights=weights)
+    else:
+        parts = ColumnTransformer(
+            [("scaled", StandardScaler(), ["a"]), ("plain", "passthrough", ["b"])], transformer_weights=weights
+        )
+    model = make_pipeline(parts, DecisionTreeClassifier(random_state=0)).fit(frame, y)
+    graph = quia.load(model)
+    assert same_decisions(graph, model, pipelines.hard_rows(rng, graph, frame, 300)) == 300
+
+
+def test_steps_that_pass_everything_on() -> None:
+    inner = make_pipeline(make_pipeline("passthrough"), make_pipeline(None, "passthrough"))
+    model = make_pipeline(inner, DecisionTreeClassifier()).fit([[0.0], [1.0]], ["no", "yes"])
+    assert quia.load(model).classify({"x0": 0.7}) == "yes"
+
+
+def test_categories_are_told_apart_to_the_last_digit() -> None:
+    """As scikit-learn does: 2^60 and 2^60 + 1 differ, True is 1, 10^16 is 1e16."""
+    for known, asked in (
+        ([2**60, 2**60 + 1, 7], [2**60, 2**60 + 1, 2**60 + 2, 7, 7.0]),
+        ([True, False], [True, 1, 0, 1.0, False, np.True_]),
+        ([1e16, 2.5, 7.0], [10**16, 10**16 + 2, 2.5, 7, np.int64(7)]),
+    ):
+        frame = pd.DataFrame({"c": known * 20})
+        y = [f"class {which % 2}" for which, _ in enumerate(known)] * 20
+        model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), DecisionTreeClassifier()).fit(frame, y)
+        graph = quia.load(model)
+        for value in asked:
+            row = pd.DataFrame({"c": pd.Series([value], dtype=object if isinstance(value, bool) else None)})
+            assert graph.classify({"c": value}) == model.predict(row)[0], value
+
+
 def test_bisection_finds_the_last_float() -> None:
     """Against trying every float around the border, for functions that rise, fall and break."""
     rng = np.random.default_rng(0)
@@ -192,7 +257,7 @@ def test_bisection_finds_the_last_float() -> None:
 
         pieces = Pieces(np.array([-1e30, c]), np.array([np.nextafter(c, -np.inf), 1e30]))
         limits = rng.normal(0, 10, 4)
-        for limit, crossing in zip(limits, crossings(function, pieces, limits), strict=True):
+        for limit, crossing in zip(limits, crossings(function, pieces, limits, missing_left=False), strict=True):
             holds, before = crossing.first, -1e30
             assert holds == bool(function(np.array([-1e30]))[0] <= limit)
             for border in crossing.borders:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from quia.load.sklearn.follow import TREES, Frame, Way, follow, passes
 from quia.load.sklearn.labels import Rule, class_names, for_classifier, for_regressor
 from quia.load.sklearn.one_hot import Groups, look_for_groups, read_groups
 from quia.load.sklearn.predict import Predictor
-from quia.load.sklearn.sources import Categories, Source, find_sources
+from quia.load.sklearn.sources import Categories, Source, Split, find_sources
 from quia.load.sklearn.steps import Column
 from quia.load.sklearn.tree import LEAF, Tree, probabilities, takes_missing, tree_of
 from quia.ranges import difference
@@ -45,13 +45,13 @@ def model_of(
     way.path.append(type(final).__name__)
     way.check_width(len(frame.columns), int(final.n_features_in_))
     groups = read_groups(one_hot, names)
-    thresholds = _thresholds(tree)
-    _look_for_groups(names, frame.columns, thresholds, groups)
+    splits = _splits(tree)
+    _look_for_groups(names, frame.columns, splits, groups)
     sources = find_sources(
         names,
         way.made,
         frame.columns,
-        thresholds,
+        splits,
         takes_missing=takes_missing(final, frame.sparse),
         groups=groups,
     )
@@ -103,11 +103,19 @@ def _kind(estimator: Any) -> str:
     return f"{type(estimator).__module__}.{type(estimator).__qualname__}"
 
 
+def _innermost(estimator: Any) -> Iterator[Any]:
+    """The estimators that are no pipelines, in the order in which data reach them; the tree is the last."""
+    if _kind(estimator) != "sklearn.pipeline.Pipeline":
+        yield estimator
+        return
+    for _, step in estimator.steps:
+        if not passes(step):
+            yield from _innermost(step)
+
+
 def _names(estimator: Any, given: Any) -> list[str]:
     """The raw columns' names: given ones, those of the data frame it was fitted on, or x0, x1, …"""
-    first = estimator
-    while _kind(first) == "sklearn.pipeline.Pipeline":
-        first = next(step for _, step in first.steps if not passes(step))
+    first = next(_innermost(estimator))
     count = getattr(first, "n_features_in_", None)
     if count is None:
         raise Unsupported(f"the {type(first).__name__} does not say how many columns it takes", cure="fit it first")
@@ -124,19 +132,20 @@ def _names(estimator: Any, given: Any) -> list[str]:
     return names
 
 
-def _thresholds(tree: Tree) -> dict[int, set[float]]:
-    found: dict[int, set[float]] = defaultdict(set)
+def _splits(tree: Tree) -> dict[int, set[Split]]:
+    found: dict[int, set[Split]] = defaultdict(set)
     inner = tree.left != LEAF
-    for column, threshold in zip(tree.column[inner].tolist(), tree.threshold[inner].tolist(), strict=True):
-        found[column].add(threshold)
+    arrays = (tree.column[inner], tree.threshold[inner], tree.missing_left[inner])
+    for column, threshold, missing_left in zip(*(array.tolist() for array in arrays), strict=True):
+        found[column].add((threshold, missing_left))
     return found
 
 
 def _look_for_groups(
-    names: Sequence[str], columns: Sequence[Column], thresholds: dict[int, set[float]], groups: Groups
+    names: Sequence[str], columns: Sequence[Column], splits: dict[int, set[Split]], groups: Groups
 ) -> None:
     known = {raw for states in groups.values() for raw in states.values()}
-    halved = {columns[j].raw for j, found in thresholds.items() if found == {0.5} and not columns[j].steps}
+    halved = {columns[j].raw for j, found in splits.items() if {t for t, _ in found} == {0.5} and not columns[j].steps}
     look_for_groups(names, halved - known)
 
 

@@ -48,11 +48,11 @@ def split_at(pieces: Pieces, breaks: Iterable[float], before: Function | None) -
     return pieces
 
 
-def crossings(function: Function, pieces: Pieces, thresholds: Floats) -> list[Crossing]:
+def crossings(function: Function, pieces: Pieces, thresholds: Floats, *, missing_left: bool) -> list[Crossing]:
     """For each threshold, where the function, cast to 32 bits as scikit-learn's trees do, is not above it.
 
-    The function is monotone on every piece. Complexity: 64 calls of the function, on arrays of at most one number
-    a piece and threshold.
+    The function is monotone, or NaN, on every piece; `missing_left` says whether NaN counts as not above.
+    Complexity: 64 calls of the function, on arrays of at most one number a piece and threshold.
     """
     low, high = (np.tile(ends, (len(thresholds), 1)) for ends in pieces)
     limit = np.broadcast_to(thresholds[:, None], low.shape)
@@ -60,7 +60,7 @@ def crossings(function: Function, pieces: Pieces, thresholds: Floats) -> list[Cr
     def holds(x: Floats, limits: Floats) -> npt.NDArray[np.bool_]:
         with np.errstate(over="ignore"):
             single = function(x).astype(np.float32)
-        return np.asarray(single.astype(np.float64) <= limits)
+        return np.asarray(np.where(np.isnan(single), missing_left, single.astype(np.float64) <= limits))
 
     at_low, at_high = _each(holds, low, limit), _each(holds, high, limit)
     last = high.copy()

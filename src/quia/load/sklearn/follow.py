@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from quia.errors import Unsupported, listed
-from quia.load.sklearn.steps import Column, NoMissing
+from quia.errors import Unsupported, listed, shown
+from quia.load.sklearn.steps import Column, Formula, NoMissing
 
 TREES = ("DecisionTreeClassifier", "ExtraTreeClassifier", "DecisionTreeRegressor", "ExtraTreeRegressor")
 
@@ -101,17 +103,38 @@ def pipeline(way: Way, steps: Any, frame: Frame) -> Frame:
 def column_transformer(way: Way, transformer: Any, frame: Frame) -> Frame:
     """ColumnTransformer: each step takes some of the columns; what they make stands side by side."""
     columns: list[Column] = []
+    weights = transformer.transformer_weights or {}
     for name, step, chosen in transformer.transformers_:
         taken = [frame.columns[index] for index in _indices(way, chosen, transformer)]
         if taken and not (isinstance(step, str) and step == "drop"):
-            columns.extend(_inside(way, name, step, Frame(taken, frame.sparse)).columns)
+            made = _inside(way, name, step, Frame(taken, frame.sparse))
+            columns.extend(_weighted(way, made.columns, weights.get(name)))
     return Frame(columns, bool(transformer.sparse_output_))
 
 
 def feature_union(way: Way, union: Any, frame: Frame) -> Frame:
     """FeatureUnion: every step takes all columns; what they make stands side by side."""
-    parts = [_inside(way, name, step, frame) for name, step in union.transformer_list if step != "drop"]
-    return Frame([column for part in parts for column in part.columns], any(part.sparse for part in parts))
+    weights = union.transformer_weights or {}
+    columns: list[Column] = []
+    sparse = False
+    for name, step in union.transformer_list:
+        if not (isinstance(step, str) and step == "drop"):
+            made = _inside(way, name, step, frame)
+            columns.extend(_weighted(way, made.columns, weights.get(name)))
+            sparse |= made.sparse
+    return Frame(columns, sparse)
+
+
+def _weighted(way: Way, columns: Sequence[Column], weight: Any) -> Sequence[Column]:
+    """What a step makes, multiplied as `transformer_weights` says."""
+    if weight is None:
+        return columns
+    if not isinstance(weight, Real) or not math.isfinite(weight):
+        raise Unsupported(
+            f"{way.step} has the transformer weight {shown(weight)}", cure="give weights that are numbers"
+        )
+    factor = float(weight)
+    return [column.then(Formula(lambda x: x * factor)) for column in columns]
 
 
 def identity(way: Way, transformer: Any, frame: Frame) -> Frame:

@@ -83,9 +83,11 @@ class Predictor:
 
 
 def _column(values: Sequence[Any]) -> Any:
-    """One raw column: numbers as numbers, anything else as objects."""
+    """One raw column: numbers as numbers, anything else, and numbers that would be rounded, as objects."""
     if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
-        return np.array(values, np.float64)
+        numbers = np.array(values, np.float64)
+        if all(number == value or value != value for number, value in zip(numbers.tolist(), values, strict=True)):
+            return numbers
     made = np.empty(len(values), object)
     made[:] = values
     return made

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from quia.errors import Unsupported
-from quia.load.sklearn.floats import Crossing, Floats, crossings, cut_after
-from quia.load.sklearn.steps import MISSING, NONE, OTHER, Column, Refused, as_number
+from quia.load.sklearn.floats import Crossing, crossings, cut_after
+from quia.load.sklearn.steps import MISSING, NONE, OTHER, Column, Refused, as_number, refuse_missing
 from quia.ranges import Ranges, union
 from quia.variables import Cut, Variable, number_text
 
@@ -26,12 +26,12 @@ class Numbers:
 
     raw: int
     variable: Variable
-    _crossings: Mapping[tuple[Column, float], Crossing]
+    _crossings: Mapping[tuple[Column, float, bool], Crossing]
 
     def left(self, column: Column, threshold: float, missing_left: bool) -> Ranges:
         """The states that a test sends left."""
         last = len(self.variable.cuts)
-        crossing = self._crossings[column, threshold]
+        crossing = self._crossings[column, threshold, missing_left]
         pairs, start, now = [], 0, crossing.first
         for border in (*crossing.borders, None):
             end = last + 1 if border is None else self.variable.state_beyond(Cut(border))
@@ -70,29 +70,32 @@ class Categories:
 
 
 Source = Numbers | Categories
+Split = tuple[float, bool]
+"""A threshold, and whether a missing value goes left there."""
+_Tests = tuple[Column, Sequence[Split]]
 
 
 def find_sources(
     names: Sequence[str],
     made: Sequence[Column],
     final: Sequence[Column],
-    thresholds: Mapping[int, set[float]],
+    splits: Mapping[int, set[Split]],
     *,
     takes_missing: bool,
     groups: Mapping[str, Mapping[str, int | None]],
 ) -> list[Source]:
     """The variables of a model, in the order of its raw columns; a group stands where its first column does.
 
-    `thresholds[j]` are those at which the tree tests its column j; `takes_missing` says whether it routes NaN.
+    `splits[j]` are the tests of the tree on its column j; `takes_missing` says whether it routes NaN.
     """
     by_raw: dict[int, list[Column]] = defaultdict(list)
     for column in made:
         by_raw[column.raw].append(column)
     for column in final:
         by_raw[column.raw].append(_Final(column.raw, column.steps, takes_missing))
-    tests: dict[int, list[tuple[Column, Floats]]] = defaultdict(list)
-    for index, found in thresholds.items():
-        tests[final[index].raw].append((final[index], np.array(sorted(found))))
+    tests: dict[int, list[_Tests]] = defaultdict(list)
+    for index, found in splits.items():
+        tests[final[index].raw].append((final[index], sorted(found)))
     in_group = {raw: name for name, states in groups.items() for raw in states.values() if raw is not None}
     sources: list[Source] = []
     seen: set[str] = set()
@@ -104,7 +107,7 @@ def find_sources(
         elif known := list(dict.fromkeys(c for column in by_raw[raw] for c in column.categories)):
             sources.append(_categories(raw, name, known, by_raw[raw]))
         else:
-            sources.append(_numbers(raw, name, by_raw[raw], tests[raw]))
+            sources.append(_numbers(raw, name, by_raw[raw], tests[raw], takes_missing))
     return sources
 
 
@@ -122,18 +125,23 @@ class _Final(Column):
         return MISSING if missing else as_number(arrived)
 
 
-def _numbers(raw: int, name: str, columns: Sequence[Column], tests: Sequence[tuple[Column, Floats]]) -> Numbers:
+def _numbers(raw: int, name: str, columns: Sequence[Column], tests: Sequence[_Tests], takes_missing: bool) -> Numbers:
     missing = bool(columns) and _taken(MISSING, columns)
-    found: dict[tuple[Column, float], Crossing] = {}
+    found: dict[tuple[Column, float, bool], Crossing] = {}
     if single := all(column.keeps_numbers for column, _ in tests):
         # The tree itself rounds to 32 bits and compares with its threshold: nothing to search for.
-        for column, thresholds in tests:
-            found.update(((column, t), _at(t)) for t in thresholds.tolist())
-        cuts = [Cut(t) for _, thresholds in tests for t in thresholds.tolist()]
+        for column, splits in tests:
+            found.update(((column, *split), _at(split[0])) for split in splits)
+        cuts = [Cut(threshold) for _, splits in tests for threshold, _ in splits]
     else:
-        for column, thresholds in tests:
-            crossed = crossings(column.numbers, column.pieces(), thresholds)
-            found.update(((column, t), c) for t, c in zip(thresholds.tolist(), crossed, strict=True))
+        for column, splits in tests:
+            pieces = column.pieces()
+            if not takes_missing:
+                refuse_missing(column.numbers(pieces.low))
+            for missing_left in (False, True):
+                thresholds = [threshold for threshold, left in splits if left == missing_left]
+                crossed = crossings(column.numbers, pieces, np.array(thresholds), missing_left=missing_left)
+                found.update(((column, t, missing_left), c) for t, c in zip(thresholds, crossed, strict=True))
         cuts = [cut_after(border) for crossing in found.values() for border in crossing.borders]
     variable = Variable.numeric(name, cuts, missing=missing, single=single and bool(tests))
     return Numbers(raw, variable, found)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from quia.errors import Unsupported, listed
 from quia.load.sklearn.floats import WHOLE, Floats, Pieces, split_at
@@ -43,8 +44,10 @@ class Formula:
     takes_missing: bool = True
 
     def numbers(self, x: Floats) -> Floats:
-        with np.errstate(over="ignore", under="ignore"):
-            return self.function(x)
+        if not self.takes_missing:
+            refuse_missing(x)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            return np.where(np.isnan(x), x, self.function(x))
 
     def value(self, value: Any) -> Any:
         if value is MISSING or value is NONE:
@@ -66,9 +69,9 @@ class Fill:
         return _breaks_at(self.missing_values)
 
     def numbers(self, x: Floats) -> Floats:
-        if not self.breaks:
+        if is_missing(self.fill) and not self.breaks:
             return x
-        return np.where(x == self.missing_values, as_number(self.fill), x)
+        return np.where(_equal(x, self.missing_values), as_number(self.fill), x)
 
     def value(self, value: Any) -> Any:
         if not _counts_as_missing(value, self.missing_values):
@@ -87,7 +90,7 @@ class Indicate:
         return _breaks_at(self.missing_values)
 
     def numbers(self, x: Floats) -> Floats:
-        return (x == self.missing_values).astype(np.float64) if self.breaks else np.zeros_like(x)
+        return _equal(x, self.missing_values).astype(np.float64)
 
     def value(self, value: Any) -> Any:
         return float(_counts_as_missing(value, self.missing_values))
@@ -124,14 +127,17 @@ class Lookup:
         assert self._sorted is not None
         keys, written = self._sorted
         place = np.minimum(np.searchsorted(keys, x), len(keys) - 1)
-        known = keys[place] == x
-        if self.other is None and not known.all():
+        known, absent = keys[place] == x, np.isnan(x)
+        if self.missing is None:
+            refuse_missing(x)
+        if self.other is None and not (known | absent).all():
             raise Unsupported(
                 f"step {self.step} knows only the values {listed(self.outputs)}, but the steps before it also make"
-                f" {x[~known][0]:g}",
+                f" {x[~known & ~absent][0]:g}",
                 cure="give it handle_unknown='ignore', or fit it on data that has every value",
             )
-        return np.where(known, written[place], self.other if self.other is not None else 0.0)
+        other, missing = (0.0 if number is None else number for number in (self.other, self.missing))
+        return np.where(known, written[place], np.where(absent, missing, other))
 
     def value(self, value: Any) -> Any:
         special = {MISSING: self.missing, NONE: self.none, OTHER: self.other}
@@ -148,6 +154,7 @@ class NoMissing:
     breaks: tuple[float, ...] = ()
 
     def numbers(self, x: Floats) -> Floats:
+        refuse_missing(x)
         return x
 
     def value(self, value: Any) -> Any:
@@ -242,6 +249,21 @@ def is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ == "NAType":
         return True
     return isinstance(value, float) and math.isnan(value)
+
+
+def refuse_missing(x: Floats) -> None:
+    """Some encoders write NaN for a number that they do not know; not every later step takes that."""
+    if np.isnan(x).any():
+        raise Unsupported(
+            "a step writes NaN for numbers that it does not know, which a later step refuses",
+            cure="give the encoder another unknown_value, or put an imputer after it",
+        )
+
+
+def _equal(x: Floats, missing_values: Any) -> npt.NDArray[np.bool_]:
+    if isinstance(missing_values, str):
+        return np.zeros(x.shape, bool)
+    return np.isnan(x) if is_missing(missing_values) else np.asarray(x == missing_values)
 
 
 def _breaks_at(missing_values: Any) -> tuple[float, ...]:
