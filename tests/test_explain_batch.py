@@ -126,6 +126,41 @@ def test_no_rows_and_no_tests(admissions: quia.DecisionGraph) -> None:
     assert constant["shortest_necessary"].to_pylist() == [[]] * 3
 
 
+def test_values_of_several_types_in_one_column() -> None:
+    """Arrow has no such column; each value counts as it does alone."""
+    graph = quia.DecisionGraph.from_dict(MIXED)
+    values = [2**70, "3", True, np.True_, 1.5, "1", -1, 0.5, "no", None]
+    rows = [{"A": a, "B": b} for a in values for b in ("0", 1, 1.0, True, "\ud800", 10**400, None)]
+    table = quia.explain_batch(graph, rows).to_pylist()
+    assert len(table) == len(rows)
+    for row, found in zip(rows, table, strict=True):
+        try:
+            assert found["decision"] == quia.explain(graph, row).decision, row
+        except quia.InstanceError:
+            assert found["error"], row
+
+
+MIXED = {
+    "quia": 1,
+    "variables": {"A": {"kind": "numeric"}, "B": {"kind": "nominal", "states": ["0", "1"]}},
+    "classes": ["low", "off", "on"],
+    "root": "a",
+    "nodes": {
+        "a": {"test": "A", "edges": [{"if": "<= 1", "to": "low"}, {"if": "> 1", "to": "b"}]},
+        "b": {"test": "B", "edges": [{"if": ["0"], "to": "off"}, {"if": ["1"], "to": "on"}]},
+        "low": {"class": "low"},
+        "off": {"class": "off"},
+        "on": {"class": "on"},
+    },
+}
+
+
+def test_rows_without_a_column_are_rows() -> None:
+    always = {"quia": 1, "variables": {}, "classes": ["yes"], "root": "y", "nodes": {"y": {"class": "yes"}}}
+    table = quia.explain_batch(quia.DecisionGraph.from_dict(always), [{}, {}])
+    assert table["decision"].to_pylist() == ["yes", "yes"]
+
+
 def test_numbers_at_the_cuts_are_the_same_in_bulk() -> None:
     rng = Random(3)
     for _ in range(60):

@@ -80,6 +80,25 @@ def test_questions_that_make_no_sense(admissions: quia.DecisionGraph, options: d
         quia.explain(admissions, APPLICANT, **options)
 
 
+def test_nearest_changes_where_there_are_more_paths_than_stars() -> None:
+    """Two nodes a layer, both reached from both: 2^60 paths, but each change is found by following one."""
+    layers = 60
+    nodes: dict[str, Any] = {"ok": {"class": "ok"}, "ko": {"class": "ko"}}
+    for layer in range(layers):
+        left, right = (f"a{layer + 1}", f"b{layer + 1}") if layer + 1 < layers else ("ko", "ko")
+        edges = [{"if": ["0"], "to": "ok"}, {"if": ["1"], "to": left}, {"if": ["2"], "to": right}]
+        nodes |= {f"{side}{layer}": {"test": f"v{layer}", "edges": edges} for side in "ab"}
+    variables = {f"v{layer}": {"kind": "nominal", "states": ["0", "1", "2"]} for layer in range(layers)}
+    graph = quia.DecisionGraph.from_dict(
+        {"quia": 1, "variables": variables, "classes": ["ok", "ko"], "root": "a0", "nodes": nodes}
+    )
+    why = quia.explain(graph, ["0"] * layers)
+    first, second = why.counterfactuals(limit=2)
+    assert [state.text for state in first.changes] == ["1"] * layers
+    assert [state.text for state in second.changes] == [*(["1"] * (layers - 1)), "2"]
+    assert why.bias(variables).changed_decision == "ko"
+
+
 def test_costs_add_as_people_write_them(admissions: quia.DecisionGraph) -> None:
     """0.1 + 0.2 and 0.3 are a tie, though not in binary."""
     why = quia.explain(admissions, APPLICANT, frozen=["Interview"], costs={"SAT": 0.1, "Essay": 0.2, "GPA": 0.1})

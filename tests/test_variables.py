@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import quia
+from quia.conditions import parse, states_where
 from quia.errors import GraphError, InstanceError
 from quia.variables import Variable, nearest_single
 
@@ -69,12 +70,21 @@ def test_values_that_are_no_numbers(value: Any) -> None:
         Variable.numeric("x", [0.5]).encode(value)
 
 
-@pytest.mark.parametrize("value", [None, math.nan, "nan", "", "?", np.float64("nan")])
+@pytest.mark.parametrize("value", [None, math.nan, "nan", "", "?", np.float64("nan"), Decimal("sNaN")])
 def test_missing_is_a_state_where_it_is_routed(value: Any) -> None:
     routed = Variable.numeric("x", [0.5], missing=True)
     assert routed.text(routed.encode(value)) == "missing"
     with pytest.raises(quia.InstanceError, match="does not say where a missing value goes"):
         Variable.numeric("x", [0.5]).encode(value)
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_intervals_up_to_infinity_exclude_it(single: bool) -> None:
+    variable = Variable.numeric("x", [-math.inf, 1, (math.inf, "before")], single=single)
+    texts = [variable.text(state) for state in range(variable.size)]
+    assert (texts[0], texts[-1]) == ("<= -inf", ">= inf")
+    for state, text in enumerate(texts):
+        assert states_where(variable, [parse(text)]) == ((state, state),), text
 
 
 @pytest.mark.parametrize("value", ["1", 1, 1.0, True, np.int8(1), np.True_])

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from quia.circuit import Circuit
 from quia.classifier import Classifier
 from quia.graph import DecisionGraph
-from quia.ranges import Ranges, covers, difference, members
+from quia.ranges import Ranges, covers, difference
 from quia.reason import State
+from quia.variables import Variable
 
-Box = tuple[dict[int, Ranges], int]
-"""Where the changed variables may be for the graph to give one class: the states of each, and that class."""
+Edge = tuple[Ranges, int]
+Restricted = dict[int, tuple[int, list[Edge]]]
+"""Nodes, children first, that test only changed variables: the place of the variable among these, and the edges.
+
+Every node leads to a leaf that does not sustain the decision."""
+_LEAF = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,73 +76,123 @@ def _violations(
     if isinstance(classifier, Circuit):
         # Its variables are Boolean, so there is one way to violate a reason, and it changes the decision (paper §5).
         return [(tuple(1 - states[v] for v in reason), 0 if sustains(1) else 1)]
-    return _assignments(classifier, states, reason, list(_boxes(classifier, states, reason, sustains)))
+    return _assignments(classifier, states, reason, *_restricted(classifier, states, reason, sustains))
 
 
-def _boxes(
+def _restricted(
     graph: DecisionGraph, states: Sequence[int], changed: Sequence[int], sustains: Callable[[int], bool]
-) -> Iterator[Box]:
-    """The paths to leaves that do not sustain the decision when just these variables leave their states."""
-    elsewhere: dict[int, Ranges] = {
-        v: difference(((0, graph.variables[v].size - 1),), ((states[v], states[v]),)) for v in changed
-    }
-    # A step is the one before it, a changed variable and its states: paths share their beginnings.
-    work: list[tuple[int, Any]] = [(len(graph) - 1, None)]
+) -> tuple[Restricted, int]:
+    """The graph when just these variables leave their states, and its root; only what does not sustain the decision.
+
+    Complexity: linear in the part of the graph that they reach.
+    """
+    place = {variable: number for number, variable in enumerate(changed)}
+    root = len(graph) - 1
+    ways: dict[int, list[Edge]] = {}
+    work = [root]
     while work:
-        node, step = work.pop()
-        test, label, edges = graph.nodes[node]
-        if test < 0:
-            if not sustains(label):
-                free: dict[int, Ranges] = {}
-                while step is not None:
-                    step, variable, rest = step
-                    free.setdefault(variable, rest)  # the last test of a variable has all before in it
-                yield elsewhere | free, label
+        node = work.pop()
+        if node in ways:
             continue
-        for ranges, child in reversed(edges):
-            if test not in elsewhere:
-                if covers(ranges, states[test]):
-                    work.append((child, step))
-                continue
-            # Restricted labels part what is possible on the path, so only the instance's own state is to be cut out.
-            rest = difference(ranges, ((states[test], states[test]),))
-            if rest:
-                work.append((child, (step, test, rest)))
+        test, _, edges = graph.nodes[node]
+        own = states[test]
+        if test not in place:
+            ways[node] = [(ranges, child) for ranges, child in edges if covers(ranges, own)]
+        else:
+            # Restricted labels part what is possible on a path, so only the instance's own state is to be cut out.
+            ways[node] = [(rest, child) for ranges, child in edges if (rest := difference(ranges, ((own, own),)))]
+        work += [child for _, child in ways[node]]
+    found: Restricted = {}
+    now: dict[
+        int, int
+    ] = {}  # where each node leads when tests with one outcome are left out; nowhere if it is not here
+    for node in sorted(ways):  # children first
+        test, label, _ = graph.nodes[node]
+        kept = [(ranges, now[child]) for ranges, child in ways[node] if child in now]
+        if test < 0 and not sustains(label):
+            found[node], now[node] = (_LEAF, []), node
+        elif test in place and kept:
+            found[node], now[node] = (place[test], kept), node
+        elif kept:
+            now[node] = kept[0][1]
+    return found, now[root]
+
+
+def _with_state(graph: Restricted, root: int, place: int, state: int) -> tuple[Restricted, int] | None:
+    """The graph when the variable at this place has this state; None if nothing is left."""
+    found: Restricted = {}
+    now: dict[int, int] = {}
+    for node, (test, edges) in graph.items():
+        kept = [(r, now[child]) for r, child in edges if child in now and (test != place or covers(r, state))]
+        if test == place and kept:
+            now[node] = kept[0][1]
+        elif test == _LEAF or (test != place and kept):
+            found[node], now[node] = (test, kept), node
+    return (found, now[root]) if root in now else None
 
 
 def _assignments(
-    graph: DecisionGraph, states: Sequence[int], changed: Sequence[int], boxes: Sequence[Box]
+    graph: DecisionGraph, states: Sequence[int], changed: Sequence[int], restricted: Restricted, root: int
 ) -> Iterator[tuple[tuple[int, ...], int]]:
-    """The states that the boxes allow the changed variables, nearest first; the boxes are disjoint."""
-    # A frame is the boxes that the states chosen so far leave, and the options for the next variable.
+    """The states of the changed variables that lead to a leaf, nearest first.
+
+    Complexity: each comes after at most as many passes over the restricted graph as the variables have states.
+    """
     chosen: list[int] = []
-    work = [(list(boxes), iter(_nearest_first(graph, states, changed, 0, boxes)))]
+    work = [_options(graph, states, changed, 0, restricted, root)]
     while work:
-        left, options = work[-1]
-        whole = len(chosen) == len(changed)
-        if whole:
-            yield tuple(chosen), left[0][1]
-        state = None if whole else next(options, None)
-        if state is None:
+        found = next(work[-1], None)
+        if found is None:
             work.pop()
             if chosen:
                 chosen.pop()
             continue
-        variable = changed[len(chosen)]
-        fitting = [box for box in left if covers(box[0][variable], state)]
-        chosen.append(state)
-        work.append((fitting, iter(_nearest_first(graph, states, changed, len(chosen), fitting))))
+        state, restricted, root = found
+        if len(chosen) + 1 == len(changed):
+            yield (*chosen, state), graph.nodes[root][1]
+        else:
+            chosen.append(state)
+            work.append(_options(graph, states, changed, len(chosen), restricted, root))
 
 
-def _nearest_first(
-    graph: DecisionGraph, states: Sequence[int], changed: Sequence[int], depth: int, boxes: Sequence[Box]
-) -> list[int]:
-    if depth == len(changed):
-        return []
-    variable = changed[depth]
-    options = {state for box, _ in boxes for state in members(box[variable])}
-    numbers = len(graph.variables[variable].cuts)
-    if not graph.variables[variable].is_numeric or states[variable] > numbers:
-        return sorted(options)
+def _options(
+    graph: DecisionGraph, states: Sequence[int], changed: Sequence[int], place: int, restricted: Restricted, root: int
+) -> Iterator[tuple[int, Restricted, int]]:
+    """The states that a variable may have, nearest first, each with the graph that it leaves."""
+    nearest = _nearest_first(graph.variables[changed[place]], states[changed[place]])
+    if place + 1 == len(changed):  # only this variable is tested, so a walk is all that a state needs
+        for state in nearest:
+            if (leaf := _leaf(restricted, root, state)) is not None:
+                yield state, restricted, leaf
+        return
+    tests = [edges for test, edges in restricted.values() if test == place]
+    # States that no test tells apart leave the same graph.
+    known: dict[tuple[int, ...], tuple[Restricted, int] | None] = {}
+    for state in nearest:
+        outcome = tuple(next((child for r, child in edges if covers(r, state)), -1) for edges in tests)
+        if outcome not in known:
+            known[outcome] = _with_state(restricted, root, place, state)
+        if (left := known[outcome]) is not None:
+            yield state, *left
+
+
+def _leaf(restricted: Restricted, node: int, state: int) -> int | None:
+    """The leaf that a state leads to, if there is one."""
+    while restricted[node][0] != _LEAF:
+        for ranges, child in restricted[node][1]:
+            if covers(ranges, state):
+                node = child
+                break
+        else:
+            return None
+    return node
+
+
+def _nearest_first(variable: Variable, own: int) -> list[int]:
+    """All states but the instance's own."""
+    others = [state for state in range(variable.size) if state != own]
+    numbers = len(variable.cuts)
+    if not variable.is_numeric or own > numbers:
+        return others
     # A missing value, the last state, is farther than any number.
-    return sorted(options, key=lambda state: (state > numbers, abs(state - states[variable]), state))
+    return sorted(others, key=lambda state: (state > numbers, abs(state - own), state))

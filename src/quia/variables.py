@@ -186,11 +186,11 @@ class Variable:
         if found is None and (truth := _truth(value)) is not None:
             found = self._index.get(str(truth), self._index.get(str(truth).lower()))
         if found is None:
-            fallback = self.no_value if _is_missing(value) else self.other
+            fallback = self.no_value if is_missing(value) else self.other
             found = None if fallback is None else self._index[fallback]
         if found is None:
             labels = self.labels or ()
-            if _is_missing(value):
+            if is_missing(value):
                 raise InstanceError(
                     f"{self.name} is missing ({shown(value)}) and the model does not say where a missing value goes;"
                     f" give one of {listed(labels)}"
@@ -217,7 +217,7 @@ class Variable:
                 return math.nan
             if "_" in value:  # Python reads 1_000 as 1000; no table means that
                 raise InstanceError(f"{self.name} is {shown(value)}, which is not a number")
-        elif _is_missing(value):
+        elif is_missing(value):
             return math.nan
         try:
             return float(value)
@@ -243,7 +243,8 @@ def tested_values(variables: Sequence[Variable], tested: Iterable[int], instance
     """The values that an instance gives the tested variables."""
     if isinstance(instance, Mapping) or hasattr(instance, "keys"):
         return [_look_up(instance, variables[index].name) for index in tested]
-    if isinstance(instance, (str, bytes)) or not hasattr(instance, "__len__") or not hasattr(instance, "__getitem__"):
+    sized = hasattr(instance, "__len__") and hasattr(instance, "__getitem__") and getattr(instance, "ndim", 1) == 1
+    if isinstance(instance, (str, bytes)) or not sized:
         raise InstanceError(
             f"the instance is {shown(instance)}; give a mapping from feature to value, or a sequence of values"
         )
@@ -281,6 +282,10 @@ def interval_text(lower: Cut | None, upper: Cut | None, *, single: bool = False)
     >>> interval_text(None, Cut(0.800000011920929)), interval_text(None, Cut(0.800000011920929), single=True)
     ('<= 0.800000011920929', '<= 0.8')
     """
+    if lower is not None and upper is not None:
+        # 'up to infinity' would read as if infinity were in, so the last number that is in is named.
+        lower = Cut(-Cut(math.inf, False).last_below(single), False) if lower.threshold == -math.inf else lower
+        upper = Cut(upper.last_below(single), True) if upper.threshold == math.inf else upper
     if single:
         lower, upper = lower and _shortest_single(lower), upper and _shortest_single(upper)
     if lower is None and upper is None:
@@ -380,12 +385,13 @@ def _truth(value: Any) -> bool | None:
     return bool(whole) if whole in (0, 1) else None
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether a value is one that tables write where there is none, or NaN."""
     if value is None or isinstance(value, str):
         return value is None or value.strip() in _NO_VALUE
     try:
         return bool(value != value)
-    except TypeError:  # pandas' NA has no truth value, because it is missing
+    except (TypeError, ArithmeticError):  # pandas' NA has no truth value, because it is missing; Decimal's sNaN neither
         return True
     except ValueError:  # an array is no value, so it is none that is missing
         return False

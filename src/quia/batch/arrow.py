@@ -64,7 +64,7 @@ def explain_batch(
         timeout=timeout,
         threads=threads,
     )
-    table = as_table(data, [v.name for v in classifier.variables])
+    table = as_table(data, classifier.variables)
     batch = explain_table(classifier, table, question, ids=ids)
     return arrow().Table.from_batches([batch])
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.errors import InstanceError, QuiaError, Unsupported, did_you_mean, shown
-from quia.variables import Variable
+from quia.variables import Variable, is_missing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -76,7 +76,7 @@ def from_numpy(values: npt.NDArray[Any], none: npt.NDArray[np.bool_] | None = No
 def from_texts(texts: Sequence[str]) -> Any:
     """Texts as an Arrow array, with no pandas either."""
     pa = arrow()
-    encoded = [text.encode() for text in texts]
+    encoded = [text.encode(errors="backslashreplace") for text in texts]
     offsets = np.zeros(len(texts) + 1, np.int32)
     np.cumsum([len(one) for one in encoded], out=offsets[1:])
     return pa.StringArray.from_buffers(len(texts), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
@@ -120,7 +120,7 @@ def whole(column: Any) -> Any:
     return combined
 
 
-def as_table(data: Any, names: Sequence[str]) -> pa.Table:
+def as_table(data: Any, variables: Sequence[Variable]) -> pa.Table:
     """Rows as an Arrow table: from a Table, RecordBatch, DataFrame (pandas, polars), array or list of rows."""
     pa = arrow()
     if isinstance(data, pa.Table):
@@ -137,22 +137,49 @@ def as_table(data: Any, names: Sequence[str]) -> pa.Table:
             return pa.table(data)
         if isinstance(data, Mapping):
             return pa.table(dict(data))
-        return _from_rows(pa, data, names)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as fault:
+        return _from_rows(pa, data, variables)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as fault:
         raise InstanceError(f"the data cannot be made a table: {fault}") from None
 
 
-def _from_rows(pa: Any, data: Any, names: Sequence[str]) -> pa.Table:
+def _from_rows(pa: Any, data: Any, variables: Sequence[Variable]) -> pa.Table:
     if isinstance(data, (list, tuple)) and all(isinstance(row, Mapping) for row in data):
-        return pa.Table.from_pylist([dict(row) for row in data])
-    array = np.asarray(data)
-    if array.ndim != 2:
-        raise InstanceError(
-            f"the data are {shown(data)}; give a DataFrame, an Arrow table, a list of mappings or an array of rows"
-        )
-    if array.shape[1] != len(names):
-        raise InstanceError(f"the rows have {array.shape[1]} values; the classifier has {len(names)} variables")
-    return pa.table({name: pa.array(array[:, i].tolist()) for i, name in enumerate(names)})
+        names = list(dict.fromkeys(str(name) for row in data for name in row))
+        if not names:  # rows without a column are still rows
+            return pa.Table.from_batches([pa.RecordBatch.from_struct_array(pa.array(data, pa.struct([])))])
+        columns = [[row.get(name) for row in data] for name in names]
+    else:
+        array = np.asarray(data)
+        if array.ndim != 2:
+            raise InstanceError(
+                f"the data are {shown(data)}; give a DataFrame, an Arrow table, a list of mappings or an array of rows"
+            )
+        if array.shape[1] != len(variables):
+            raise InstanceError(f"the rows have {array.shape[1]} values; the classifier has {len(variables)} variables")
+        names, columns = [v.name for v in variables], array.T.tolist()
+    by_name = {v.name: v for v in variables}
+    made = [_column(pa, by_name.get(name), values) for name, values in zip(names, columns, strict=True)]
+    return pa.table(dict(zip(names, made, strict=True)))
+
+
+def _column(pa: Any, variable: Variable | None, values: Sequence[Any]) -> Any:
+    """Values as a column; those of several types, which Arrow does not take, as the texts that stand for them."""
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, UnicodeEncodeError):
+        return pa.array([_text(variable, value) for value in values], pa.string())
+
+
+def _text(variable: Variable | None, value: Any) -> str | None:
+    if is_missing(value):
+        return None
+    if variable is not None and variable.labels is not None:
+        try:
+            return variable.text(variable.encode(value))
+        except InstanceError:
+            pass
+    text = str(int(value)) if isinstance(value, (bool, np.bool_)) else str(value)
+    return text.encode(errors="backslashreplace").decode()
 
 
 def encode_table(classifier: Classifier, table: pa.Table | pa.RecordBatch) -> Encoded:
