@@ -13,6 +13,8 @@ SOURCE = Path(quia.__file__).parent
 ORDER = [
     "_kernel",
     "errors",
+    "arguments",
+    "pickling",
     "ranges",
     "variables",
     "conditions",
