@@ -107,12 +107,13 @@ def shown(value: object, most: int = 80) -> str:
 def did_you_mean(wrong: object, names: Iterable[str]) -> str:
     """A hint at the nearest name, or nothing.
 
-    >>> did_you_mean("midium", ["low", "medium", "high"]), did_you_mean("r", ["R", "W"])
-    (" (did you mean 'medium'?)", " (did you mean 'R'?)")
+    >>> did_you_mean("midium", ["low", "medium", "high"])
+    " (did you mean 'medium'?)"
+    >>> did_you_mean("GRANT", ["deny", "grant"])
+    " (did you mean 'grant'?)"
     """
     if not isinstance(wrong, str):
         return ""
-    known = list(names)[:2000]
-    near = [name for name in known if name.casefold() == wrong.casefold()]
-    near = near or get_close_matches(wrong[:200], known, n=1)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    by_folded = {name.casefold(): name for name in reversed(list(names)[:2000])}
+    near = get_close_matches(wrong[:200].casefold(), by_folded, n=1)
+    return f" (did you mean {by_folded[near[0]]!r}?)" if near else ""
