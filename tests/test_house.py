@@ -1,9 +1,12 @@
 """The house rules that a machine can check."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 import quia
 
@@ -13,6 +16,8 @@ SOURCE = Path(quia.__file__).parent
 ORDER = [
     "_kernel",
     "errors",
+    "arguments",
+    "pickling",
     "ranges",
     "variables",
     "conditions",
@@ -89,3 +94,25 @@ def test_public_names_are_there() -> None:
         assert getattr(quia, name) is not None
     assert callable(quia.load)
     assert callable(quia.verify)
+    assert set(dir(quia)) == {*quia.__all__, "__version__"}
+
+
+def test_modules_are_fetched_when_they_are_used() -> None:
+    program = (
+        "import quia, sys; assert not {'quia.batch', 'quia.formula', 'quia.paper'} & set(sys.modules);"
+        "print(quia.paper.sr.__name__, quia.formula.parse.__name__, quia.batch.spark.explain.__name__)"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout == "sr parse explain\n"
+    with pytest.raises(AttributeError, match=r"module 'quia\.batch' has no attribute 'sparkle'"):
+        quia.batch.sparkle
+
+
+def test_the_map_of_the_tests() -> None:
+    """Every row names files that are there, and none is named twice."""
+    folder = Path(__file__).parent
+    rows = [line for line in (folder / "README.md").read_text().splitlines() if line.startswith("| `")]
+    named = [name for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[1])]
+    assert len(named) == len(set(named))
+    for name in named:
+        assert list(folder.glob(name)), name

@@ -82,7 +82,12 @@ def test_luna_is_biased(luna: quia.DecisionGraph) -> None:
     denied = quia.explain(luna, LUNA | {"R": "no"})
     assert texts(denied.sufficient_reasons()) == ["F=no and R=no"]
     assert not quia.explain(luna, LUNA).bias(["W"])
-    assert quia.bias_of_classifier(luna, ["R"]).biased
+    biased = quia.bias_of_classifier(luna, ["R"])
+    assert biased
+    assert (
+        str(biased) == "biased: with R=yes the decision is admit, with R=no it is deny, both times with E=yes and F=no"
+    )
+    assert str(quia.bias_of_classifier(luna, [])) == "not biased: with nothing protected, no decision would change"
 
 
 def test_iris(examples: Path) -> None:

@@ -3,6 +3,7 @@
 import copy
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 import quia
 import strategies
 from quia.cli import main
+from quia.load import sdd
+from quia.web.answers import describe
 
 jsonschema = pytest.importorskip("jsonschema")
 ROOT = Path(__file__).parents[1]
@@ -89,7 +92,37 @@ def test_agreement_with_a_column_of_decisions(capsys: pytest.CaptureFixture[str]
     assert (answer["agreement"]["agreed"], answer["agreement"]["differing"]) == (30, 1)
 
 
-def test_the_schemas_refuse_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
+def explained_table(capsys: pytest.CaptureFixture[str], folder: Path, *options: str) -> Any:
+    """What `quia batch --json` prints of twenty rows, the last one with a fault."""
+    admissions = ROOT / "examples" / "admissions.json"
+    graph = quia.load(admissions)
+    rows = [example_instance(graph, seed) for seed in range(19)] + [example_instance(graph, 19) | {"GPA": "top"}]
+    lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
+    (folder / "rows.csv").write_text("\n".join(lines))
+    return printed(
+        capsys, "batch", admissions, folder / "rows.csv", "-o", folder / "out.jsonl", "--json", "--restart", *options
+    )
+
+
+def test_a_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for options in (
+        [],
+        ["--counts"],
+        ["--protected", "GPA"],
+        ["--against", "Accept", "--all", "3"],
+        ["--timeout", "0"],
+    ):
+        told = explained_table(capsys, tmp_path, *options)
+        validator("batch").validate(told)
+        assert (told["rows"], told["rejected"]) == (20, 1)
+
+
+def test_what_the_server_says_of_a_model() -> None:
+    for classifier in (*map(quia.load, MODELS), sdd.read(b"sdd 1\nL 0 0 1\n")):
+        validator("model").validate(json.loads(json.dumps(describe(classifier, name="a model", identity="1"))))
+
+
+def test_the_schemas_refuse_what_is_wrong(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     graph = quia.load(ROOT / "examples" / "admissions.json")
     instance = {"SAT": 1400, "GPA": "medium", "Essay": "fail", "Interview": "fail"}
     why = quia.explain(graph, instance)
@@ -98,6 +131,8 @@ def test_the_schemas_refuse_what_is_wrong(capsys: pytest.CaptureFixture[str]) ->
         "nnf": why.complete_reason.to_dict(),
         "graph": graph.to_dict(),
         "check": printed(capsys, "check", ROOT / "examples" / "admissions.json", "--json"),
+        "batch": explained_table(capsys, tmp_path),
+        "model": describe(graph, name="a model", identity="1"),
     }
     for name, data in right.items():
         assert validator(name).is_valid(data)
@@ -105,7 +140,7 @@ def test_the_schemas_refuse_what_is_wrong(capsys: pytest.CaptureFixture[str]) ->
             wrong = copy.deepcopy(data)
             del wrong[key]
             assert not validator(name).is_valid(wrong) or key in ("nodes", "leaves", "edges", "depth"), (name, key)
-            wrong = {**copy.deepcopy(data), key: 17.5}
+            wrong = {**copy.deepcopy(data), key: -17.5}
             assert not validator(name).is_valid(wrong), (name, key)
         assert not validator(name).is_valid({**data, "more": 1}), name
 
@@ -114,3 +149,11 @@ def test_every_schema_is_listed_in_the_docs() -> None:
     page = (ROOT / "docs" / "howto" / "output.md").read_text()
     for file in SCHEMAS.glob("*.json"):
         assert f"](../schemas/{file.name})" in page
+
+
+def test_every_format_has_a_schema() -> None:
+    """Each `quia/…/1` that the source writes."""
+    source = Path(quia.__file__).parent
+    named = {name for file in source.rglob("*.py") for name in re.findall(r'"quia/([a-z]+)/1"', file.read_text())}
+    assert named <= {file.stem.removesuffix("-1") for file in SCHEMAS.glob("*.json")}
+    assert {"batch", "check", "explanation", "model", "nnf"} <= named

@@ -16,7 +16,7 @@ from quia.variables import Variable
 from quia.verify import verify
 
 if TYPE_CHECKING:
-    from quia import formula
+    from quia import batch, formula, paper
     from quia.batch.arrow import explain_batch
     from quia.bias import bias_of_classifier
     from quia.circuit import Circuit
@@ -41,6 +41,8 @@ _LAZY = {
     "explain_batch": "quia.batch.arrow",
 }
 
+_MODULES = ("batch", "formula", "paper")
+
 __all__ = [
     "NNF",
     "Circuit",
@@ -56,18 +58,20 @@ __all__ = [
     "TooLarge",
     "Unsupported",
     "Variable",
+    "batch",
     "bias_of_classifier",
     "explain",
     "explain_batch",
     "formula",
     "load",
+    "paper",
     "verify",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "formula":
-        return import_module("quia.formula")
+    if name in _MODULES:
+        return import_module(f"quia.{name}")
     if name not in _LAZY:
         raise AttributeError(f"module 'quia' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_LAZY[name]), name)
@@ -75,4 +79,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return [*__all__, "__version__"]

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from quia.arguments import feature_indices
 from quia.circuit import Circuit
-from quia.classifier import Classifier
+from quia.classifier import Classifier, loaded
 from quia.errors import TooLarge, Unsupported
 from quia.graph import DecisionGraph
 from quia.ranges import Ranges, intersection
@@ -49,11 +50,11 @@ class Bias:
         }
 
     def __str__(self) -> str:
-        names = ", ".join(self.protected)
         if not self.biased:
-            return f"not biased: whatever {names} were, the decision would be {self.decision}"
-        changed = " and ".join(map(str, self.changes))
-        return f"biased: with {changed}, and all else the same, the decision would be {self.changed_decision}"
+            return f"not biased: {_whatever(self.protected)}, the decision would be {self.decision}"
+        return (
+            f"biased: with {_all(self.changes)}, and all else the same, the decision would be {self.changed_decision}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,24 @@ class ClassifierBias:
     def __bool__(self) -> bool:
         return self.biased
 
+    def __str__(self) -> str:
+        if not self.biased:
+            return f"not biased: {_whatever(self.protected)}, no decision would change"
+        shared = [state for state in self.instance if state in self.other]
+        mine, theirs = ([s for s in one if s not in shared] for one in (self.instance, self.other))
+        return (
+            f"biased: with {_all(mine)} the decision is {self.decision}, with {_all(theirs)} it is"
+            f" {self.other_decision}" + (f", both times with {_all(shared)}" if shared else "")
+        )
+
+
+def _whatever(protected: Sequence[str]) -> str:
+    return f"whatever {', '.join(protected)} were" if protected else "with nothing protected"
+
+
+def _all(states: Sequence[State]) -> str:
+    return " and ".join(map(str, states))
+
 
 def bias_of_classifier(classifier: Classifier, protected: Collection[str]) -> ClassifierBias:
     """Whether any decision of the graph is biased against protected features.
@@ -81,15 +100,15 @@ def bias_of_classifier(classifier: Classifier, protected: Collection[str]) -> Cl
     Walks the graph with two instances at once that must agree on every other feature. Complexity: pairs of
     nodes for trees; in the worst case exponential for graphs, so it gives up with TooLarge at a limit.
     """
-    if isinstance(classifier, Circuit):
+    graph = loaded(classifier)
+    guarded = feature_indices({v.name: i for i, v in enumerate(graph.variables)}, protected, "protected")
+    if isinstance(graph, Circuit):
         raise Unsupported(
-            f"whether some decision of a {classifier.kind} is biased cannot be told",
+            f"whether some decision of a {graph.kind} is biased cannot be told",
             cure="ask about one decision, with explain(…).bias(…), or give the classifier as a BDD",
         )
-    graph = classifier
-    names = tuple(protected)
-    guarded = {i for i, v in enumerate(graph.variables) if v.name in names}
-    if not guarded & set(graph.tested):
+    names = tuple(graph.variables[v].name for v in guarded)
+    if not set(graph.tested).intersection(guarded):
         return ClassifierBias(names, False)
     classes = _classes_below(graph)
     whole = {v: ((0, graph.variables[v].size - 1),) for v in graph.tested}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from numbers import Rational, Real
 from typing import Any, NamedTuple
 
 from quia.errors import InstanceError, did_you_mean, shown
@@ -27,6 +28,8 @@ def exact_costs(variables: Sequence[Variable], given: Mapping[str, Any]) -> Cost
     >>> exact_costs([Variable.numeric("age"), Variable.numeric("debt")], {"age": 0.1, "debt": 2})
     Costs(whole=(1, 20), unit=Fraction(1, 10))
     """
+    if not hasattr(given, "items"):
+        raise InstanceError(f"costs is {shown(given)}; give a mapping from feature to number")
     names = {v.name for v in variables}
     exact = {}
     for name, cost in given.items():
@@ -44,8 +47,10 @@ def exact_costs(variables: Sequence[Variable], given: Mapping[str, Any]) -> Cost
 
 def _exact(name: str, cost: Any) -> Fraction:
     try:
-        # The text, not the binary value: 0.1 is a tenth.
-        exact = Fraction(str(cost)) if isinstance(cost, (float, str)) else Fraction(cost)
+        if isinstance(cost, Rational):
+            exact = Fraction(int(cost.numerator), int(cost.denominator))
+        else:  # the text, not the binary value: 0.1 is a tenth
+            exact = Fraction(str(cost)) if isinstance(cost, (Real, str)) else Fraction(cost)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         exact = Fraction(0)
     if isinstance(cost, bool) or exact <= 0:

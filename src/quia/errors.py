@@ -10,6 +10,16 @@ from typing import Any
 class QuiaError(Exception):
     """Any fault that quia reports; the parent of all others."""
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions are remade from `args` alone, which lack what an `__init__` takes by keyword.
+        return _raised_elsewhere, (type(self), self.args, self.__dict__)
+
+
+def _raised_elsewhere(kind: type[QuiaError], args: tuple[Any, ...], details: dict[str, Any]) -> QuiaError:
+    fault = kind.__new__(kind, *args)
+    fault.__dict__.update(details)
+    return fault
+
 
 class GraphError(QuiaError):
     """A decision graph that is not one: a cycle, overlapping edges, an undeclared class …"""
@@ -77,7 +87,7 @@ def listed(names: Iterable[Any], most: int = 12) -> str:
 
 
 def shown(value: object, most: int = 80) -> str:
-    """The repr of a value, short enough for a sentence.
+    """The repr of a value, short enough for a sentence, and in one line.
 
     >>> shown("midium"), shown("x" * 1000)[-6:]
     ("'midium'", 'xxxxx…')
@@ -90,6 +100,7 @@ def shown(value: object, most: int = 80) -> str:
         text = f"a {type(value).__name__} too long to print"
     except RecursionError:
         text = f"a deeply nested {type(value).__name__}"
+    text = " ".join(text.split()) if "\n" in text else text
     return text if len(text) <= most else text[:most] + "…"
 
 
@@ -98,6 +109,11 @@ def did_you_mean(wrong: object, names: Iterable[str]) -> str:
 
     >>> did_you_mean("midium", ["low", "medium", "high"])
     " (did you mean 'medium'?)"
+    >>> did_you_mean("GRANT", ["deny", "grant"])
+    " (did you mean 'grant'?)"
     """
-    near = get_close_matches(wrong[:200], list(names)[:2000], n=1) if isinstance(wrong, str) else []
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    if not isinstance(wrong, str):
+        return ""
+    by_folded = {name.casefold(): name for name in reversed(list(names)[:2000])}
+    near = get_close_matches(wrong[:200].casefold(), by_folded, n=1)
+    return f" (did you mean {by_folded[near[0]]!r}?)" if near else ""

@@ -13,15 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from quia.arguments import feature_indices, flag, seconds, whole_or_all
 from quia.bias import Bias
-from quia.classifier import Classifier
+from quia.classifier import Classifier, loaded
 from quia.complete import complete_reason, sustained
 from quia.costs import Costs, exact_costs
 from quia.counterfactual import Counterfactual, changes
 from quia.errors import InstanceError, did_you_mean, listed, shown
-from quia.families import Families, Kind
+from quia.families import Answer, Families, Kind
 from quia.graph import DecisionGraph
 from quia.nnf import NNF
+from quia.pickling import ByFields
 from quia.reason import State
 from quia.reasons import Reasons
 from quia.variables import Variable, tested_values
@@ -59,25 +61,27 @@ def explain(
     >>> print(quia.explain(switch, {"E": "no"}).complete_reason)
     E=no
     """
+    classifier = loaded(classifier)
     states = classifier.encode(instance)
     decision = classifier.decide(states)
     index = {v.name: i for i, v in enumerate(classifier.variables)}
-    if isinstance(frozen, str):
-        raise InstanceError(f"frozen is the text {shown(frozen)}; give a list of features")
     return Explanation(
         classifier,
         _values(classifier, instance),
         states,
         classifier.classes[decision],
         _target(classifier, decision, against),
-        tuple(sorted({_feature(index, name, "frozen is") for name in frozen})),
+        feature_indices(index, frozen, "frozen"),
         None if costs is None else exact_costs(classifier.variables, costs),
     )
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
-    """Why one decision was made: `explain` makes it; its reasons are worked out when they are asked for."""
+class Explanation(ByFields):
+    """Why one decision was made: `explain` makes it; its reasons are worked out when they are asked for.
+
+    It can be pickled: then what is asked travels, and the reasons are worked out anew.
+    """
 
     classifier: Classifier
     instance: Mapping[str, Any]
@@ -135,17 +139,12 @@ class Explanation:
         return self._reasons("sufficient", shortest, limit, timeout)
 
     def _reasons(self, kind: Kind, shortest: bool, limit: int | None, timeout: float | None) -> Reasons:
-        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
-            raise InstanceError(f"limit is {shown(limit)}; it is a whole number from 0 on, or None for all")
-        if timeout is not None and (not isinstance(timeout, (int, float)) or not timeout >= 0):
-            raise InstanceError(f"timeout is {shown(timeout)}; it is a number of seconds, or None for no limit")
-        return Reasons(
-            kind,
-            self.variables,
-            self.states,
-            limit,
-            lambda: self._families.answer(kind, shortest=shortest, timeout=timeout),
-        )
+        # A method and its arguments, unlike a lambda, can be pickled.
+        search = partial(self._answer, kind, shortest=flag(shortest, "shortest"), timeout=seconds(timeout))
+        return Reasons(kind, self.variables, self.states, whole_or_all(limit), search)
+
+    def _answer(self, kind: Kind, *, shortest: bool, timeout: float | None) -> Answer:
+        return self._families.answer(kind, shortest=shortest, timeout=timeout)
 
     @cached_property
     def _families(self) -> Families:
@@ -178,10 +177,11 @@ class Explanation:
         Each way to change just the features of a shortest necessary reason for which the class really changes
         (against a class: becomes that class).
         """
+        most = whole_or_all(limit)
         shortest = (self._members(reason) for reason in self.necessary_reasons(shortest=True))
         sustains = sustained(self.classifier, self.states, self.against)
         found = changes(self.classifier, self.states, shortest, sustains=sustains)
-        return tuple(islice(found, limit))
+        return tuple(islice(found, most))
 
     def _members(self, reason: Iterable[State]) -> tuple[int, ...]:
         return tuple(self._index[state.feature] for state in reason)
@@ -203,17 +203,12 @@ class Explanation:
 
         Complexity: linear in the complete reason.
         """
-        if isinstance(features, str):
-            features = (features,)
-        dropped = {_feature(self._index, name, "a feature is") for name in features}
-        return self._holds_whatever(dropped)
+        return self._holds_whatever(feature_indices(self._index, features, "features"))
 
     def bias(self, protected: Collection[str]) -> Bias:
         """Whether the decision can change by changing protected features alone."""
-        if isinstance(protected, str):
-            protected = (protected,)
-        guarded = {_feature(self._index, name, "protected is") for name in protected}
-        names = tuple(self.variables[v].name for v in sorted(guarded))
+        guarded = feature_indices(self._index, protected, "protected")
+        names = tuple(self.variables[v].name for v in guarded)
         if self.holds_without(names):
             return Bias(names, False, self.decision)
         others = [v.name for i, v in enumerate(self.variables) if i not in guarded]
@@ -285,12 +280,6 @@ def _target(classifier: Classifier, decision: int, against: str | None) -> str |
             " another class"
         )
     return against
-
-
-def _feature(index: Mapping[str, int], name: Any, what: str) -> int:
-    if not isinstance(name, str) or name not in index:
-        raise InstanceError(f"{what} {shown(name)}, which is no feature{did_you_mean(name, index)}")
-    return index[name]
 
 
 def _values(classifier: Classifier, instance: Any) -> dict[str, Any]:

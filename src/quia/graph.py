@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from quia import _kernel
 from quia.consistent import Edges, establish
 from quia.errors import listed
+from quia.pickling import ByFields
 from quia.variables import Variable, encode_instance, tested_values
 
 States = Sequence[int] | Mapping[int, int]
@@ -21,7 +22,7 @@ Ints = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class DecisionGraph:
+class DecisionGraph(ByFields):
     """A classifier whose nodes test variables and whose leaves name classes.
 
     Nodes are ints, children before parents, the root last, all reached from it. `tests[n]` is the variable that node
@@ -116,10 +117,6 @@ class DecisionGraph:
 
     def __hash__(self) -> int:
         return hash((self.variables, self.classes, len(self), self.tests.tobytes()))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # What is sent to another process are the fields; it builds its own kernel.
-        return DecisionGraph, tuple(getattr(self, each.name) for each in fields(self))
 
     def __repr__(self) -> str:
         return (

@@ -6,7 +6,7 @@ Nodes are ints, children before parents, the root last. A literal is a state: a 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from quia import _kernel
 from quia.errors import FormatError, InstanceError, did_you_mean, listed, shown
+from quia.pickling import ByFields
 from quia.variables import Variable
 
 FALSE, TRUE, LITERAL, AND, OR = range(5)
@@ -27,7 +28,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
-class NNF:
+class NNF(ByFields):
     """A formula of states, ∧, ∨, ⊤ and ⊥ as a graph with shared nodes.
 
     `kind[n]` is one of FALSE, TRUE, LITERAL, AND, OR; a literal is state `state[n]` of variable `variable[n]`; the
@@ -63,10 +64,6 @@ class NNF:
     def edge_count(self) -> int:
         """How many edges there are."""
         return len(self.child)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # What is sent to another process are the fields; it builds its own kernel.
-        return NNF, tuple(getattr(self, each.name) for each in fields(self))
 
     @cached_property
     def kernel(self) -> _kernel.Nnf:

@@ -68,6 +68,9 @@ class Reason(AbstractSet[State]):
         """Feature → the text of its state."""
         return {state.feature: state.text for state in self._states}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Reason, (self._states,)
+
     def __contains__(self, state: object) -> bool:
         return state in self._states
 

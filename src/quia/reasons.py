@@ -8,18 +8,21 @@ from functools import cached_property
 from itertools import islice
 
 from quia._kernel import Family
+from quia.arguments import whole
 from quia.errors import InstanceError, TooLarge, did_you_mean, shown
 from quia.families import MEMORY, Answer, Kind, Members
+from quia.pickling import ByFields
 from quia.reason import Reason
 from quia.variables import Variable
 
 
 @dataclass(frozen=True, eq=False)
-class Reasons:
+class Reasons(ByFields):
     """Reasons of one kind: iterable, lazy and replayable, in an order that is the same on every run and machine.
 
     Shortest (with costs: cheapest) first, equals by length and then by the order of the classifier's variables, so
-    that the first ten of ten billion come at once. `limit` is how many to give at most.
+    that the first ten of ten billion come at once. `limit` is how many to give at most. Pickled, they are the question;
+    whoever unpickles them finds them anew.
     """
 
     kind: Kind
@@ -106,7 +109,8 @@ class Reasons:
 
     def sample(self, n: int, *, seed: int) -> list[Reason]:
         """n reasons drawn at random, each equally likely, with repetition; the same for the same seed."""
-        drawn = self._family.sample(n, seed) if self.count else []
+        wanted, start = whole(n, "n"), whole(seed, "seed")
+        drawn = self._family.sample(wanted, start) if self.count else []
         return [Reason.of(self.variables, self.states, members) for members in drawn]
 
     @property

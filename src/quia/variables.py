@@ -241,6 +241,8 @@ def encode_instance(variables: Sequence[Variable], tested: Sequence[int], instan
 
 def tested_values(variables: Sequence[Variable], tested: Iterable[int], instance: Any) -> list[Any]:
     """The values that an instance gives the tested variables."""
+    if hasattr(type(instance), "columns") or getattr(instance, "ndim", 1) > 1:
+        raise InstanceError(f"the instance is a whole {type(instance).__name__}; give one row, or use explain_batch")
     if isinstance(instance, Mapping) or hasattr(instance, "keys"):
         return [_look_up(instance, variables[index].name) for index in tested]
     sized = hasattr(instance, "__len__") and hasattr(instance, "__getitem__") and getattr(instance, "ndim", 1) == 1

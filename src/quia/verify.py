@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from quia.arguments import feature_indices, several
 from quia.errors import InstanceError, Refuted, did_you_mean, shown
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ def verify(
     """
     if kind not in ("sufficient", "necessary"):
         raise InstanceError(f"the kind of reason is {shown(kind)}; it is 'sufficient' or 'necessary'")
-    question = _Question(classifier, instance, against, frozen)
+    from quia.classifier import loaded
+
+    question = _Question(loaded(classifier), instance, against, frozen)
     claimed = question.features(reason)
     if kind == "sufficient":
         question.check_sufficient(claimed)
@@ -50,7 +53,7 @@ class _Question:
     def __init__(self, graph: Classifier, instance: Any, against: str | None, frozen: Collection[str]) -> None:
         self.graph, self.states = graph, graph.encode(instance)
         self.index = {v.name: i for i, v in enumerate(graph.variables)}
-        self.frozen = frozenset(self._index(name) for name in frozen)
+        self.frozen = frozenset(feature_indices(self.index, frozen, "frozen"))
         decision = graph.decide(self.states)
         if against is None:
             self.changed = frozenset(range(len(graph.classes))) - {decision}
@@ -63,13 +66,11 @@ class _Question:
 
     def features(self, reason: Any) -> tuple[int, ...]:
         """The variables of a claimed reason; states, where it names them, must be the instance's."""
-        if isinstance(reason, str):
-            raise InstanceError(f"the reason is the text {shown(reason)}; give a Reason or a list of features")
         texts: Mapping[str, Any] = reason if isinstance(reason, Mapping) else {}
         names = reason.features if hasattr(reason, "features") else reason
         if hasattr(reason, "to_dict"):
             texts = reason.to_dict()
-        claimed = tuple(self._index(name) for name in names)
+        claimed = tuple(self._index(name) for name in several(names, "the reason", "features, or a Reason"))
         for name, text in texts.items():
             own = self._text(self._index(name))
             if text != own:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quia.arguments import several
 from quia.batch.answering import answer
 from quia.batch.answers import Answers
 from quia.batch.cache import Cache
@@ -64,9 +65,18 @@ def explain_batch(
         timeout=timeout,
         threads=threads,
     )
-    table = as_table(data, classifier.variables)
+    table = as_table(_rows(data), classifier.variables)
     batch = explain_table(classifier, table, question, ids=ids)
     return arrow().Table.from_batches([batch])
+
+
+def _rows(data: Any) -> Any:
+    """The data, unless they are a single row."""
+    values = data.values() if isinstance(data, Mapping) else ()
+    is_series = hasattr(data, "keys") and getattr(data, "ndim", 2) == 1
+    if is_series or any(isinstance(value, str) or not hasattr(value, "__len__") for value in values):
+        raise InstanceError("the data are one row; give a list of rows, or use explain")
+    return data
 
 
 def explain_batches(
@@ -138,7 +148,7 @@ def _answers(classifier: Classifier, states: Any, faults: Faults, question: Ques
 def check_ids(given: pa.Schema, ids: Sequence[str], question: Question) -> list[Any]:
     """The fields of the columns that are carried along."""
     made = {field.name for field in fields(question)}
-    for name in ids:
+    for name in several(ids, "ids", "columns"):
         if name not in given.names:
             raise InstanceError(f"the table has no column {name!r} to carry along{did_you_mean(name, given.names)}")
         if name in made:

@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from quia.arguments import feature_indices, flag, seconds, several, whole
+from quia.classifier import loaded
 from quia.costs import Costs, exact_costs
 from quia.errors import InstanceError, did_you_mean, listed, shown
 
@@ -54,42 +56,27 @@ def ask(
     threads: int | None = None,
 ) -> Question:
     """A question whose parts fit the classifier."""
+    classifier = loaded(classifier)
+    kinds = several(shortest, "shortest", f"kinds: {listed(KINDS)}")
+    index = {v.name: i for i, v in enumerate(classifier.variables)}
     if against is not None and against not in classifier.classes:
         raise InstanceError(
             f"against is {shown(against)}; the classes are {listed(classifier.classes)}"
             f"{did_you_mean(against, classifier.classes)}"
         )
-    for kind in shortest:
+    for kind in kinds:
         if kind not in KINDS:
             raise InstanceError(f"shortest names {shown(kind)}; the kinds of reasons are {listed(KINDS)}")
-    if timeout is not None and (not isinstance(timeout, (int, float)) or not timeout >= 0):
-        raise InstanceError(f"timeout is {shown(timeout)}; it is a number of seconds a row, or None for no limit")
     return Question(
         against=-1 if against is None else classifier.classes.index(against),
-        frozen=_features(classifier, frozen, "frozen"),
+        frozen=feature_indices(index, frozen, "frozen"),
         costs=None if costs is None else exact_costs(classifier.variables, costs),
-        shortest=tuple(kind for kind in KINDS if kind in shortest),
-        limit=_whole(limit, "limit"),
-        all_reasons=_whole(all_reasons, "all_reasons"),
-        counts=bool(counts),
-        counterfactuals=_whole(counterfactuals, "counterfactuals"),
-        protected=_features(classifier, protected, "protected"),
-        timeout=timeout,
-        threads=threads or os.cpu_count() or 1,
+        shortest=tuple(kind for kind in KINDS if kind in kinds),
+        limit=whole(limit, "limit"),
+        all_reasons=whole(all_reasons, "all_reasons"),
+        counts=flag(counts, "counts"),
+        counterfactuals=whole(counterfactuals, "counterfactuals"),
+        protected=feature_indices(index, protected, "protected"),
+        timeout=seconds(timeout, " a row"),
+        threads=(0 if threads is None else whole(threads, "threads")) or os.cpu_count() or 1,
     )
-
-
-def _features(classifier: Classifier, names: Collection[str], option: str) -> tuple[int, ...]:
-    if isinstance(names, str):
-        raise InstanceError(f"{option} is the text {shown(names)}; give a list of features")
-    index = {v.name: i for i, v in enumerate(classifier.variables)}
-    for name in names:
-        if name not in index:
-            raise InstanceError(f"{option} is {shown(name)}, which is no feature{did_you_mean(name, index)}")
-    return tuple(sorted({index[name] for name in names}))
-
-
-def _whole(number: int, option: str) -> int:
-    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-        raise InstanceError(f"{option} is {shown(number)}; it is a whole number from 0 on")
-    return number

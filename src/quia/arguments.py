@@ -1,0 +1,73 @@
+"""What callers give, checked at the door, so that every function says the same of what is wrong with it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping
+from numbers import Real
+from typing import Any
+
+from quia.errors import InstanceError, did_you_mean, shown
+
+
+def several(given: Any, option: str, of: str = "features") -> tuple[Any, ...]:
+    """The items of a list; a bare text is refused, as it is no list of its letters.
+
+    >>> several({"GPA": 1}, "frozen")
+    ('GPA',)
+    >>> several("GPA", "frozen")
+    Traceback (most recent call last):
+    quia.errors.InstanceError: frozen is the text 'GPA'; give a list of features
+    """
+    if isinstance(given, (str, bytes)):
+        raise InstanceError(f"{option} is the text {shown(given)}; give a list of {of}")
+    if not isinstance(given, Iterable):
+        raise InstanceError(f"{option} is {shown(given)}; give a list of {of}")
+    return tuple(given)
+
+
+def feature_indices(index: Mapping[str, int], given: Any, option: str) -> tuple[int, ...]:
+    """The variables that a list of features names, in their order, once each.
+
+    >>> feature_indices({"SAT": 0, "GPA": 1}, ["GPA", "SAT", "GPA"], "frozen")
+    (0, 1)
+    """
+    names = several(given, option)
+    for name in names:
+        if not isinstance(name, str) or name not in index:
+            raise InstanceError(f"{option} is {shown(name)}, which is no feature{did_you_mean(name, index)}")
+    return tuple(sorted({index[name] for name in names}))
+
+
+def whole(given: Any, option: str, otherwise: str = "") -> int:
+    """A whole number from 0 on, as an int, whatever kind of integer it is."""
+    try:
+        number = -1 if isinstance(given, bool) else operator.index(given)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise InstanceError(f"{option} is {shown(given)}; it is a whole number from 0 on{otherwise}")
+    return number
+
+
+def whole_or_all(given: Any, option: str = "limit") -> int | None:
+    """A whole number from 0 on, or None for all."""
+    return None if given is None else whole(given, option, ", or None for all")
+
+
+def seconds(given: Any, each: str = "") -> float | None:
+    """A timeout, or None for no limit."""
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, Real) or not (number := float(given)) >= 0:
+        raise InstanceError(f"timeout is {shown(given)}; it is a number of seconds{each}, or None for no limit")
+    return number
+
+
+def flag(given: Any, option: str) -> bool:
+    """True or False; 'no', which would count as true, is refused."""
+    import numpy as np  # not above, as `verify` is there before NumPy is
+
+    if not isinstance(given, (bool, np.bool_)):
+        raise InstanceError(f"{option} is {shown(given)}; it is True or False")
+    return bool(given)
