@@ -2,10 +2,12 @@
 
 import json
 import math
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import quia
@@ -203,6 +205,11 @@ def test_values_that_json_cannot_hold() -> None:
     assert (missing["instance"], missing["states"], missing["decision"]) == ({"x": None}, {"x": "missing"}, "no")
     assert json.loads(quia.explain(graph, {"x": math.inf}).to_json())["instance"] == {"x": "inf"}
     assert "would need: x not missing" in str(quia.explain(graph, {"x": None}))
+    untested = quia.DecisionGraph.from_dict(
+        graph.to_dict() | {"variables": {"x": {"kind": "numeric"}, "y": {"kind": "numeric"}}}
+    )
+    for value in (np.array([1, 2]), 10**5000, pd.NA, np.float32(1), "\ud800"):
+        json.loads(quia.explain(untested, {"x": 1, "y": value}).to_json())
 
 
 def test_nnf_can_be_printed_walked_drawn(admissions: quia.DecisionGraph) -> None:
@@ -243,6 +250,48 @@ def test_verify_refutes(admissions: quia.DecisionGraph, reason: Any, kind: Any, 
     with pytest.raises(quia.Refuted, match=match) as fault:
         quia.verify(admissions, APPLICANT, reason, kind)
     assert (fault.value.witness is not None) == witness
+
+
+def test_verify_takes_states_and_values(admissions: quia.DecisionGraph) -> None:
+    for reason in (
+        {"SAT": "< 1450", "Essay": "fail"},
+        {"SAT": 1400, "Essay": "fail"},
+        {"SAT": "1000", "Essay": "fail"},
+    ):
+        quia.verify(admissions, APPLICANT, reason, "necessary")
+    with pytest.raises(quia.Refuted, match="SAT is 1500, but the instance's state is '< 1450'"):
+        quia.verify(admissions, APPLICANT, {"SAT": 1500, "Essay": "fail"}, "necessary")
+    with pytest.raises(quia.InstanceError, match="Essay is 'faill'"):
+        quia.verify(admissions, APPLICANT, {"SAT": 1400, "Essay": "faill"}, "necessary")
+    with pytest.raises(quia.InstanceError, match="'Reject' already"):
+        quia.verify(admissions, APPLICANT, [], "necessary", against="Reject")
+
+
+def test_bias_against_a_class_speaks_of_that_class() -> None:
+    """Changing A makes it x, so the decision is biased by A; but nothing that A could be makes it z."""
+    graph = quia.DecisionGraph.from_dict(
+        {
+            "quia": 1,
+            "variables": {name: {"kind": "nominal", "states": ["0", "1"]} for name in "AB"},
+            "classes": ["x", "y", "z"],
+            "root": "a",
+            "nodes": {
+                "a": {"test": "A", "edges": [{"if": ["0"], "to": "x"}, {"if": ["1"], "to": "b"}]},
+                "b": {"test": "B", "edges": [{"if": ["0"], "to": "y"}, {"if": ["1"], "to": "z"}]},
+                **{name: {"class": name} for name in "xyz"},
+            },
+        }
+    )
+    assert quia.explain(graph, ["1", "0"]).bias("A").changed_decision == "x"
+    against = quia.explain(graph, ["1", "0"], against="z")
+    assert str(against.bias("A")) == "not biased: whatever A were, the decision would not be z"
+    assert str(against.bias(["B"])) == "biased: with B=1, and all else the same, the decision would be z"
+
+
+@pytest.mark.parametrize("cost", ["1e999999999", Decimal("1e999999999"), "1e-999999999", 10**400, math.inf, "1e400"])
+def test_costs_beyond_all_measure_are_refused_at_once(admissions: quia.DecisionGraph, cost: Any) -> None:
+    with pytest.raises(quia.InstanceError, match="cost"):
+        quia.explain(admissions, APPLICANT, costs={"GPA": cost})
 
 
 def test_verify_shows_an_instance_that_refutes(admissions: quia.DecisionGraph) -> None:

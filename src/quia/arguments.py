@@ -26,13 +26,13 @@ def several(given: Any, option: str, of: str = "features") -> tuple[Any, ...]:
     return tuple(given)
 
 
-def feature_indices(index: Mapping[str, int], given: Any, option: str) -> tuple[int, ...]:
-    """The variables that a list of features names, in their order, once each.
+def feature_indices(index: Mapping[str, int], given: Any, option: str, *, or_one: bool = False) -> tuple[int, ...]:
+    """The variables that a list of features names, in their order, once each; `or_one` takes one name alone too.
 
     >>> feature_indices({"SAT": 0, "GPA": 1}, ["GPA", "SAT", "GPA"], "frozen")
     (0, 1)
     """
-    names = several(given, option)
+    names = (given,) if or_one and isinstance(given, str) else several(given, option)
     for name in names:
         if not isinstance(name, str) or name not in index:
             raise InstanceError(f"{option} is {shown(name)}, which is no feature{did_you_mean(name, index)}")

@@ -26,7 +26,8 @@ class Bias:
     """Whether a decision can change by changing protected features alone, and the proof.
 
     `reasons` are the necessary reasons that speak of protected features only; `changes` are states of protected
-    features with which the decision is `changed_decision`.
+    features with which the decision is `changed_decision`. In an explanation `against` a class, the question is
+    whether they alone can change the decision to that class.
     """
 
     protected: tuple[str, ...]
@@ -35,6 +36,7 @@ class Bias:
     reasons: tuple[Reason, ...] = ()
     changes: tuple[State, ...] = ()
     changed_decision: str | None = None
+    against: str | None = None
 
     def __bool__(self) -> bool:
         return self.biased
@@ -51,7 +53,8 @@ class Bias:
 
     def __str__(self) -> str:
         if not self.biased:
-            return f"not biased: {_whatever(self.protected)}, the decision would be {self.decision}"
+            stays = f"be {self.decision}" if self.against is None else f"not be {self.against}"
+            return f"not biased: {_whatever(self.protected)}, the decision would {stays}"
         return (
             f"biased: with {_all(self.changes)}, and all else the same, the decision would be {self.changed_decision}"
         )
@@ -101,7 +104,7 @@ def bias_of_classifier(classifier: Classifier, protected: Collection[str]) -> Cl
     nodes for trees; in the worst case exponential for graphs, so it gives up with TooLarge at a limit.
     """
     graph = loaded(classifier)
-    guarded = feature_indices({v.name: i for i, v in enumerate(graph.variables)}, protected, "protected")
+    guarded = feature_indices({v.name: i for i, v in enumerate(graph.variables)}, protected, "protected", or_one=True)
     if isinstance(graph, Circuit):
         raise Unsupported(
             f"whether some decision of a {graph.kind} is biased cannot be told",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational, Real
 from typing import Any, NamedTuple
@@ -40,7 +41,7 @@ def exact_costs(variables: Sequence[Variable], given: Mapping[str, Any]) -> Cost
     whole = tuple(int(exact.get(v.name, Fraction(1)) / unit) for v in variables)
     if sum(whole) >= LARGEST_SUM:
         raise InstanceError(
-            f"the costs {shown(dict(given))} are too far apart to add exactly; give whole numbers, or fewer digits"
+            f"the costs {shown(dict(given))} are too large or too far apart to add exactly; give small whole numbers"
         )
     return Costs(whole, unit)
 
@@ -49,10 +50,12 @@ def _exact(name: str, cost: Any) -> Fraction:
     try:
         if isinstance(cost, Rational):
             exact = Fraction(int(cost.numerator), int(cost.denominator))
+        elif isinstance(cost, (Decimal, str)) and "/" not in str(cost) and not 0 < float(cost) < math.inf:
+            exact = Fraction(0)  # or 1e999999999 would be written out
         else:  # the text, not the binary value: 0.1 is a tenth
             exact = Fraction(str(cost)) if isinstance(cost, (Real, str)) else Fraction(cost)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         exact = Fraction(0)
     if isinstance(cost, bool) or exact <= 0:
-        raise InstanceError(f"the cost of {name} is {shown(cost)}; costs are positive numbers")
+        raise InstanceError(f"the cost of {name} is {shown(cost)}; costs are positive numbers, not too large or small")
     return exact

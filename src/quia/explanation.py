@@ -193,7 +193,7 @@ class Explanation(ByFields):
     def is_congruent(self, other_instance: Any) -> bool:
         """Whether another instance is decided the same for a common reason: their shared states force the decision.
 
-        Paper: Def. 4, Prop. 9. Frozen or not, features may differ.
+        Paper: Def. 4, Prop. 9. Frozen or not, features may differ. Against a class, the decision is: not that class.
         """
         states = self.classifier.encode(other_instance)
         return self._holds_whatever({v for v in self.classifier.tested if states[v] != self.states[v]})
@@ -201,20 +201,22 @@ class Explanation(ByFields):
     def holds_without(self, features: Collection[str]) -> bool:
         """Whether the decision would stick whatever these features were, all others kept.
 
+        Against a class, it sticks as long as it is not that class.
         Complexity: linear in the complete reason.
         """
-        return self._holds_whatever(feature_indices(self._index, features, "features"))
+        return self._holds_whatever(feature_indices(self._index, features, "features", or_one=True))
 
     def bias(self, protected: Collection[str]) -> Bias:
-        """Whether the decision can change by changing protected features alone."""
-        guarded = feature_indices(self._index, protected, "protected")
+        """Whether the decision can change, against a class: to that class, by changing protected features alone."""
+        guarded = feature_indices(self._index, protected, "protected", or_one=True)
         names = tuple(self.variables[v].name for v in guarded)
         if self.holds_without(names):
-            return Bias(names, False, self.decision)
+            return Bias(names, False, self.decision, against=self.against)
         others = [v.name for i, v in enumerate(self.variables) if i not in guarded]
         within = explain(self.classifier, self.instance, against=self.against, frozen=others, costs=self._given_costs())
         change = within.counterfactuals(limit=1)[0]
-        return Bias(names, True, self.decision, tuple(within.necessary_reasons()), change.changes, change.decision)
+        reasons = tuple(within.necessary_reasons())
+        return Bias(names, True, self.decision, reasons, change.changes, change.decision, self.against)
 
     def _given_costs(self) -> dict[str, Fraction] | None:
         if self.costs is None:
@@ -294,8 +296,13 @@ def _values(classifier: Classifier, instance: Any) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """A value that JSON can hold."""
-    if hasattr(value, "item") and not isinstance(value, (str, bytes)):
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
         value = value.item()  # a NumPy scalar
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return hex(value)
     return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
+
+
+_MOST_BITS = 10_000  # Python writes larger numbers in no other way

@@ -356,7 +356,10 @@ def _spellings(value: Any) -> list[str]:
     """The texts that a nominal value which is no text may stand for: True is 'True' or '1', 1.0 is '1', 7 is '7.0'."""
     if isinstance(value, str) or value is None:
         return []
-    texts = [str(value)]
+    try:
+        texts = [str(value)]
+    except ValueError:  # a number of so many digits that Python does not write them
+        return []
     whole = _whole(value)
     if whole is not None:
         texts.append(str(whole))

@@ -58,6 +58,8 @@ class _Question:
         if against is None:
             self.changed = frozenset(range(len(graph.classes))) - {decision}
             self.what = f"the decision {graph.classes[decision]!r}"
+        elif against == graph.classes[decision]:
+            raise InstanceError(f"the decision is {against!r} already, so there is no reason why it is not")
         elif against in graph.classes:
             self.changed = frozenset((graph.classes.index(against),))
             self.what = f"the decision not {against!r}"
@@ -65,15 +67,16 @@ class _Question:
             raise InstanceError(f"there is no class {shown(against)}{did_you_mean(against, graph.classes)}")
 
     def features(self, reason: Any) -> tuple[int, ...]:
-        """The variables of a claimed reason; states, where it names them, must be the instance's."""
+        """The variables of a claimed reason; states or values, where it names them, must be the instance's."""
         texts: Mapping[str, Any] = reason if isinstance(reason, Mapping) else {}
         names = reason.features if hasattr(reason, "features") else reason
         if hasattr(reason, "to_dict"):
             texts = reason.to_dict()
         claimed = tuple(self._index(name) for name in several(names, "the reason", "features, or a Reason"))
         for name, text in texts.items():
-            own = self._text(self._index(name))
-            if text != own:
+            variable = self._index(name)
+            own = self._text(variable)
+            if text != own and self.graph.variables[variable].encode(text) != self.states[variable]:
                 raise Refuted(
                     f"the reason says {name} is {shown(text)}, but the instance's state is {own!r}",
                     witness={name: own},
