@@ -98,6 +98,11 @@ def did_you_mean(wrong: object, names: Iterable[str]) -> str:
 
     >>> did_you_mean("midium", ["low", "medium", "high"])
     " (did you mean 'medium'?)"
+    >>> did_you_mean("GRANT", ["deny", "grant"])
+    " (did you mean 'grant'?)"
     """
-    near = get_close_matches(wrong[:200], list(names)[:2000], n=1) if isinstance(wrong, str) else []
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    if not isinstance(wrong, str):
+        return ""
+    by_folded = {name.casefold(): name for name in reversed(list(names)[:2000])}
+    near = get_close_matches(wrong[:200].casefold(), by_folded, n=1)
+    return f" (did you mean {by_folded[near[0]]!r}?)" if near else ""
