@@ -132,6 +132,24 @@ def test_a_run_refused_for_another_question_leaves_no_folder(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["model.json", "o.csv", "o.csv.journal", "rows.csv"]
 
 
+def test_rejects_follow_links_and_keep_modes(capsys: pytest.CaptureFixture[str], model: Path, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(ROWS + "many,low,fail,fail\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "r.csv").write_text("before")
+    (tmp_path / "folder" / "r.csv").chmod(0o640)
+    (tmp_path / "r.csv").symlink_to("folder/r.csv")
+    asked = ["batch", model, tmp_path / "rows.csv", "-o", tmp_path / "o.csv", "--rejects"]
+    assert run(capsys, *asked, tmp_path / "r.csv")[0] == 0
+    assert (tmp_path / "r.csv").is_symlink()
+    assert "many" in (tmp_path / "folder" / "r.csv").read_text()
+    assert stat.S_IMODE((tmp_path / "folder" / "r.csv").stat().st_mode) == 0o640
+    os.mkfifo(tmp_path / "pipe.csv")
+    code, _, err = run(capsys, *asked, tmp_path / "pipe.csv", "--restart")
+    assert (code, "is no file" in err) == (2, True)
+    assert stat.S_ISFIFO((tmp_path / "pipe.csv").stat().st_mode)
+    assert (tmp_path / "o.csv").is_file()
+
+
 def test_names_of_folders(capsys: pytest.CaptureFixture[str], model: Path, tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text(ROWS)
     (tmp_path / "there.json").mkdir()

@@ -87,11 +87,14 @@ def join_parts(parts: Sequence[Path], path: Path, schema: Any) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside a file's own, which it takes when it is whole and on the disk."""
+    """A temporary name beside a file's own, which it takes, with its mode, when it is whole and on the disk."""
     pa = arrow()
+    path = Path(os.path.realpath(path))  # a link stays, and leads to the new file
     partial = path.with_name(f".{path.name}.partial")
     try:
         yield partial
+        if path.exists():
+            shutil.copymode(path, partial)
         with open(partial, "rb+") as stream:
             os.fsync(stream.fileno())
         partial.replace(path)

@@ -150,6 +150,8 @@ def _job(arguments: argparse.Namespace, classifier: Classifier, question: Questi
     is_folder = is_folder_name(arguments.output)
     if arguments.rejects:
         format_of(arguments.rejects)
+        if Path(arguments.rejects).exists() and not Path(arguments.rejects).is_file():
+            raise QuiaError(f"{arguments.rejects} is no file; name another with --rejects")
         if not Path(arguments.rejects).absolute().parent.is_dir():
             raise QuiaError(f"{arguments.rejects} cannot be written: its folder is not there")
     if arguments.delimiter is not None and len(arguments.delimiter) != 1:
