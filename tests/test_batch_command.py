@@ -214,7 +214,7 @@ def test_a_truncated_input_is_one_sentence(capsys: pytest.CaptureFixture[str], t
         ("few.csv", [], "no column 'SAT', which the classifier tests (did you mean 'SAR'?)"),
         ("twice.csv", [], "more than one column 'SAT'"),
         ("zeros.csv", [], "neither CSV, Parquet nor Arrow IPC"),
-        ("latin.csv", [], "cannot be read: In CSV column"),
+        ("latin.csv", [], "latin.csv: is not UTF-8 text; save it as UTF-8"),
         ("folder", [], "holds no Parquet file"),
         ("t.csv", ["--id", "case"], "no column 'case' to carry along"),
         ("t.csv", ["--rejects", "r.txt"], "no format known here"),

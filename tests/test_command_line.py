@@ -1,9 +1,12 @@
 """The command line as scripts and people use it."""
 
 import gzip
+import io
 import json
+import pickle
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +96,18 @@ def test_the_question_is_passed_on(capsys: pytest.CaptureFixture[str], model: Pa
         (["explain", "MODEL", *settings(), "--limit", "-1"], "--limit"),
         (["explain", "MODEL", *settings(), "--timeout", "soon"], "--timeout"),
         (["convert", "MODEL", "-o", "/no/such/folder/x.json"], "cannot be written"),
+        (["explain", "MODEL", *settings(), "--set", "SAT=1"], "--set gives 'SAT' twice"),
+        (["explain", "MODEL", *settings(), "--cost", "SAT=1", "--cost", "SAT=2"], "--cost gives 'SAT' twice"),
+        (["explain", "MODEL", *settings(), "--against", "ACCEPT"], "did you mean 'Accept'"),
+        (["check", "none.json"], "none.json: cannot be read: No such file"),
+        (["check", "MODEL", "--predicted", "said"], "--predicted is a column of --data, which is not given"),
+        (["learn", "none.csv", "-o", "none.json"], "none.csv: cannot be read"),
+        (["serve", "MODEL", "--port", "99999"], "'99999' is not a whole number from 0 to 65535"),
+        (["serve", "MODEL", "--seconds", "0"], "'0' is not a positive number of seconds"),
+        (["serve", "MODEL", "--seconds=-1"], "'-1' is not a positive number of seconds"),
+        (["serve", "MODEL", "--memory", "1"], "'1' is not a whole number from 256"),
+        (["serve", "MODEL", "--workers", "0"], "'0' is not a whole number from 1 on"),
+        (["bench", "kernel", "--model", "MODEL", "--rows-of", "none.csv"], "none.csv: cannot be read: No such file"),
         (["nonsense"], "nonsense"),
         ([], "COMMAND"),
     ],
@@ -105,6 +120,69 @@ def test_faults_are_one_sentence(
     assert out == ""
     assert match in err
     assert "Traceback" not in err
+
+
+TABLE = "SAT,GPA,Essay,Interview,said\n1400,medium,fail,fail,Reject\n"
+
+
+def workbook() -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+    return held.getvalue()
+
+
+FILES = {
+    "latin.csv": (TABLE.encode().replace(b"medium", b"m\xe9dium"), "latin.csv{}: is not UTF-8 text; save it as UTF-8"),
+    "utf16.csv": (TABLE.encode("utf-16"), "utf16.csv{}: is not UTF-8 text; save it as UTF-8"),
+    "names.csv": (TABLE.encode("latin-1").replace(b"said", b"d\xe9cision"), "names.csv{}: is not UTF-8 text; save it"),
+    "book.xlsx": (workbook(), "book.xlsx: is an Excel workbook; save the sheet as CSV"),
+    "old.xls": (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
+        "old.xls: is an Excel workbook; save the sheet as CSV",
+    ),
+    "twice.csv": (TABLE.encode().replace(b"said", b"GPA"), ("two columns called 'GPA'", "more than one column 'GPA'")),
+    "torn.csv.gz": (gzip.compress(TABLE.encode() * 99)[:-20], "cannot be read"),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["learn", "DATA", "-o", "new.json"],
+        ["explain", "MODEL", "--data", "DATA", "--row", "1"],
+        ["check", "MODEL", "--data", "DATA", "--predicted", "said"],
+        ["serve", "MODEL", "--data", "DATA"],
+        ["batch", "MODEL", "DATA", "-o", "new.csv"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_tables_that_cannot_be_read_get_the_same_sentence(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    model: Path,
+    tmp_path: Path,
+    command: list[str],
+    name: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    content, sentences = FILES[name]
+    (tmp_path / name).write_bytes(content)
+    code, out, err = run(capsys, *({"MODEL": model, "DATA": name}.get(part, part) for part in command))
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    known = [sentences] if isinstance(sentences, str) else sentences
+    places = ("", ", line 1", ", line 2")
+    assert any(sentence.format(place) in err for sentence in known for place in places)
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
+def test_a_workbook_is_no_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "book.xlsx").write_bytes(workbook())
+    code, _, err = run(capsys, "check", tmp_path / "book.xlsx")
+    assert (code, "is an Excel workbook, which holds no model; save the sheet as CSV" in err) == (2, True)
 
 
 def test_options_of_the_format(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -148,6 +226,59 @@ def test_learn_then_explain(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     assert (code, json.loads(out)["agreement"]["differing"]) == (1, 1)
 
 
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        (["--min-rows", "0"], "min_rows is 0; give a whole number from 1"),
+        (["--max-depth", "0"], "max_depth is 0; give a whole number from 1"),
+        (["--max-depth=-1"], "max_depth is -1; give a whole number from 1"),
+        (["--seed=-1"], "seed is -1; give a whole number from 0"),
+        (["--seed", "99999999999"], "seed is 99999999999; give a whole number from 0"),
+        ([], "column 'rate' has numbers with commas, such as '0,495'; write them with decimal points"),
+    ],
+)
+def test_what_cannot_be_learned(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, options: list[str], match: str
+) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("rate;job;granted\n" + "".join(f"0,{495 + n};{n % 3};{n % 2}\n" for n in range(40)))
+    code, out, err = run(capsys, "learn", table, "-o", tmp_path / "tree.json", *options)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert match in err
+    assert not (tmp_path / "tree.json").exists()
+
+
+def test_commas_in_names_are_no_numbers(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("town;marks;granted\n" + "".join(f"a, b;{n};1,{n % 2}\n" for n in range(40)))
+    assert run(capsys, "learn", table, "-o", tmp_path / "tree.json")[0] == 0
+
+
+def test_a_value_that_is_no_category_is_noted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    town = {"kind": "nominal", "states": ["Ghent", "Bari", "any other"], "other": "any other"}
+    nodes = {
+        "r": {"test": "town", "edges": [{"if": ["Ghent"], "to": "y"}, {"if": ["Bari", "any other"], "to": "n"}]},
+        "y": {"class": "yes"},
+        "n": {"class": "no"},
+    }
+    graph = {"quia": 1, "variables": {"town": town}, "classes": ["yes", "no"], "root": "r", "nodes": nodes}
+    file = tmp_path / "m.json"
+    file.write_text(json.dumps(graph))
+    for value, told in [
+        ("Ghent", ""),
+        ("any other", ""),
+        (
+            "ghant",
+            "quia: note: town='ghant' is none of the model's categories, so it counts as 'any other'"
+            " (did you mean 'Ghent'?)\n",
+        ),
+    ]:
+        for more in ([], ["--json"]):
+            code, out, err = run(capsys, "explain", file, "--set", f"town={value}", *more)
+            assert (code, err) == (0, told)
+            assert not more or json.loads(out)["decision"] == ("yes" if value == "Ghent" else "no")
+
+
 def test_check_tells_what_is_in_it(capsys: pytest.CaptureFixture[str], examples: Path, tmp_path: Path) -> None:
     code, out, _ = run(capsys, "check", examples / "admissions.json")
     assert code == 0
@@ -160,6 +291,51 @@ def test_check_tells_what_is_in_it(capsys: pytest.CaptureFixture[str], examples:
     code, out, err = run(capsys, "check", broken)
     assert (code, out) == (1, "")
     assert "not sound" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "match"),
+    [
+        ("rows.csv", b"a,b\n1,2\n", "no format known here"),
+        ("m.pkl", pickle.dumps([1]), "load it with trust_pickle=True (on the command line: --trust-pickle)"),
+    ],
+)
+def test_what_is_no_model_is_not_called_unsound(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, content: bytes, match: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    code, out, err = run(capsys, "check", tmp_path / name, "--json")
+    assert (code, out) == (2, "")
+    assert match in err
+    assert "not sound" not in err
+
+
+def test_check_says_whose_decisions_it_lacks(capsys: pytest.CaptureFixture[str], model: Path, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(TABLE)
+    code, _, err = run(capsys, "check", model, "--data", tmp_path / "t.csv")
+    assert code == 2
+    assert f"{model} (quia's own JSON) cannot be asked for its own decisions" in err
+    assert "--predicted" in err
+    code, _, err = run(capsys, "check", model, "--data", tmp_path / "t.csv", "--predicted", "siad")
+    assert (code, "did you mean 'said'?" in err) == (2, True)
+    assert run(capsys, "check", model, "--data", tmp_path / "t.csv", "--predicted", "said")[0] == 0
+
+
+@pytest.mark.filterwarnings("ignore::quia.load.pickle.UnsafePickle")
+def test_check_unpickles_once(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tree = pytest.importorskip("sklearn.tree").DecisionTreeClassifier().fit([[0.0], [1.0]], ["no", "yes"])
+    (tmp_path / "m.pkl").write_bytes(pickle.dumps(tree))
+    (tmp_path / "t.csv").write_text("x0\n0\n1\n")
+    from quia.load import pickle as reader
+
+    times = []
+    unpickled = reader._unpickled
+    monkeypatch.setattr(reader, "_unpickled", lambda *given: times.append(1) or unpickled(*given))
+    code, out, _ = run(capsys, "check", tmp_path / "m.pkl", "--trust-pickle", "--data", tmp_path / "t.csv")
+    assert (code, len(times)) == (0, 1)
+    assert "rows agree" in out
 
 
 def test_convert_round_trips(capsys: pytest.CaptureFixture[str], examples: Path, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ COMMANDS = ("explain", "check", "convert", "learn", "batch", "report", "serve", 
 
 EXIT_CODES = """exit codes:
   0    answered
-  1    the model is not sound (check)
+  1    the model is not sound, or does not decide as the data say (check)
   2    bad usage, model or instance; the reason is on stderr
   3    answered in part: time ran out
   130  interrupted"""
@@ -26,13 +25,14 @@ EXIT_CODES = """exit codes:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; every fault becomes one sentence on stderr and an exit code."""
-    parser = _parser()
-    arguments = parser.parse_args(argv)
     try:
+        from quia.command import streams  # not before, as Ctrl-C is heeded from here on
+
+        streams.prepare()
+        arguments = _parser().parse_args(argv)
         with warnings.catch_warnings():
             warnings.showwarning = _note
             code: int = arguments.run(arguments)
-        sys.stdout.flush()
     except QuiaError as fault:
         print(f"quia: {fault}", file=sys.stderr)
         return 2
@@ -40,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("quia: interrupted", file=sys.stderr)
         return 130
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        streams.forget_stdout()
         return 0
     return code
 

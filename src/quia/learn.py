@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 from quia.errors import FormatError, Unsupported, shown
-from quia.tables import Table, Task, is_missing
+from quia.tables import Table, Task, is_missing, number_with_comma
 
 if TYPE_CHECKING:
     from quia.graph import DecisionGraph
@@ -78,6 +79,9 @@ def learn(
         raise Unsupported(f"kept_apart is {shown(kept_apart)}", cure="give a share of the rows, from 0 up to 1")
     if learner == "j48" and max_depth is not None:
         raise Unsupported("J48 has no greatest depth", cure="use min_rows to keep its tree small")
+    _check_whole("min_rows", min_rows, least=1)
+    _check_whole("max_depth", 1 if max_depth is None else max_depth, least=1)
+    _check_whole("seed", seed, least=0)
     goal = table.index(target) if target is not None else len(table.names) - 1
     labelled = [row for row in table.rows if not is_missing(row[goal])]
     random.Random(seed).shuffle(labelled)
@@ -86,6 +90,7 @@ def learn(
     if len({row[goal] for row in trained}) < 2:
         raise FormatError(f"column {table.names[goal]!r} has fewer than two classes, so there is nothing to learn")
     task = Task(table, goal, tuple(trained))
+    _refuse_decimal_commas(task)
     if learner == "sklearn":
         classifier = _by_sklearn(task, max_depth=max_depth, min_rows=min_rows, seed=seed)
     else:
@@ -93,6 +98,23 @@ def learn(
 
         classifier = by_j48(task, min_rows=min_rows, jar=weka_jar)
     return Learned(classifier, _report(learner, task, classifier, tested, len(table.rows) - len(labelled)))
+
+
+def _check_whole(name: str, value: Any, *, least: int) -> None:
+    most = 2**31 - 1  # what the learners can hold
+    if not isinstance(value, Integral) or not least <= int(value) <= most:
+        raise Unsupported(f"{name} is {shown(value)}", cure=f"give a whole number from {least} to {most}")
+
+
+def _refuse_decimal_commas(task: Task) -> None:
+    """Refuse numbers that would silently be taken for hundreds of names."""
+    for index in task.inputs:
+        found = number_with_comma(task.table.column(index))
+        if found is not None:
+            raise FormatError(
+                f"column {task.table.names[index]!r} has numbers with commas, such as {shown(found)};"
+                " write them with decimal points"
+            )
 
 
 def _by_sklearn(task: Task, *, max_depth: int | None, min_rows: int, seed: int) -> DecisionGraph:

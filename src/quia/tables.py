@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from quia.errors import FormatError, did_you_mean, listed, shown
-from quia.load.files import decode, read_bytes
+from quia.load.files import decode, read_bytes, refuse_workbook
 
 NO_VALUE = ("", "?")
 """How tables write a value that is not there."""
@@ -66,7 +66,9 @@ class Task:
 def read_csv(file: str | os.PathLike[str]) -> Table:
     """The table in a CSV file, whose first row names the columns; the separator is what the first row has most of."""
     name = os.fspath(file)
-    text = decode(read_bytes(name), name)
+    data = read_bytes(name)
+    refuse_workbook(name)
+    text = decode(data, name)
     head = text.partition("\n")[0]
     separator = max(_SEPARATORS, key=head.count)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
@@ -93,6 +95,18 @@ def read_csv(file: str | os.PathLike[str]) -> Table:
 def is_missing(text: str) -> bool:
     """Whether a text says that there is no value."""
     return text in NO_VALUE
+
+
+def number_with_comma(texts: list[str]) -> str | None:
+    """One of the texts that has a comma, if all of them are numbers but for commas.
+
+    >>> number_with_comma(["0,495", "1", "?"]), number_with_comma(["0.5", "a, b"])
+    ('0,495', None)
+    """
+    present = [text for text in texts if not is_missing(text)]
+    if not all(text.lstrip("+-").replace(",", "").replace(".", "").isdecimal() for text in present):
+        return None
+    return next((text for text in present if "," in text), None)
 
 
 def _numbers(texts: list[str]) -> bool:

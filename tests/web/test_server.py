@@ -310,10 +310,48 @@ def test_stopping_with_work_under_way_is_prompt_and_quiet(tmp_path: Path) -> Non
     assert set(answers) <= {0, 201, 503}
 
 
-@pytest.mark.parametrize("arguments", [["nowhere.json"], ["--data", "nowhere.csv"], ["--host", "256.0.0.1"]])
-def test_faults_at_the_start_are_one_sentence(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        (["nowhere.json"], "no such file or folder"),
+        (["--data", "nowhere.csv"], "cannot be read"),
+        (["--host", "256.0.0.1"], "try another --host"),
+        (["--host", "x" * 70], "try another --host"),
+        (["rows.csv"], "no format known here"),
+        (["model.pkl"], "a pickle, which quia serve never reads; if you trust its maker"),
+    ],
+)
+def test_faults_at_the_start_are_one_sentence(
+    arguments: list[str],
+    match: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "model.pkl").write_bytes(b"\x80\x04.")
     assert main(["serve", "--port", "0", *arguments]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert match in told
+
+
+def test_a_port_that_is_taken_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert main(["serve", "--port", str(taken.getsockname()[1])]) == 2
+    assert "try another --port" in capsys.readouterr().err
+
+
+def test_a_folder_without_models_says_so(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("a,b\n1,2\n")
+    command = [sys.executable, "-m", "quia", "serve", "--port", "0", "--workers", "1", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        server.stdout.readline()
+        assert server.stdout.readline().startswith(f"There is no model in {tmp_path} yet")
+        server.send_signal(signal.SIGINT)
+        server.communicate(timeout=30)
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
-import shutil
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from quia import __version__
+from quia.batch import leftovers
 from quia.batch.arrow import explain_batches, schema
 from quia.batch.cache import Cache
 from quia.batch.journal import Journal, open_journal
@@ -117,15 +118,14 @@ def run(job: Job, *, progress: Callable[[Progress], None] | None = None, restart
     Raises QuiaError, and leaves nothing half-written under a final name, if something cannot be read or written.
     """
     if restart:
-        _forget(job)
+        leftovers.forget(job)
     elif not job.journal.exists() and job.output.exists() and not _is_empty_folder(job.output):
         raise QuiaError(f"{job.output} is there already and no run of quia's left it; remove it or write elsewhere")
+    asked, is_new = job.asked(), not job.work.exists()
+    _make(job.journal.parent)
+    journal = open_journal(job.journal, asked, output=job.output)
     try:
-        job.work.mkdir(parents=True, exist_ok=True)
-    except OSError as fault:
-        raise unwritable(job.work, fault) from None
-    journal = open_journal(job.journal, job.asked(), output=job.output)
-    try:
+        _make(job.work)
         if journal.finished is None or not _is_whole(job, journal):
             _explain_all(job, journal, progress or (lambda _: None))
             if journal.asked["input"] != job.asked()["input"]:
@@ -133,10 +133,23 @@ def run(job: Job, *, progress: Callable[[Progress], None] | None = None, restart
             summary = _finish(job, journal)
         else:
             summary = Summary.from_dict(journal.finished)
-        _tidy(job)
+        leftovers.tidy(job)
         return summary
+    except BaseException:
+        if not journal.done and journal.finished is None:
+            leftovers.withdraw(job, is_new=is_new)
+        raise
     finally:
         journal.close()
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise unwritable(folder, NotADirectoryError(errno.ENOTDIR, "")) from None
+    except OSError as fault:
+        raise unwritable(folder, fault) from None
 
 
 def _explain_all(job: Job, journal: Journal, progress: Callable[[Progress], None]) -> None:
@@ -264,29 +277,6 @@ def _rejects_schema(job: Job, indices: Sequence[int]) -> Any:
     pa = arrow()
     fields = [job.source.schema.field(name) for name in job.source.columns]
     return pa.schema([pa.field("row", pa.int64()), *fields, pa.field("error", pa.string())])
-
-
-def _tidy(job: Job) -> None:
-    """Remove what only an unfinished run needs."""
-    if not job.is_folder:
-        shutil.rmtree(job.work, ignore_errors=True)
-        return
-    for pattern in ("_summary-*.json", "_rejects-*", ".*.partial"):
-        for file in job.work.glob(pattern):
-            file.unlink(missing_ok=True)
-
-
-def _forget(job: Job) -> None:
-    """Remove what an earlier run has left, and nothing else."""
-    if job.is_folder and job.journal.exists():
-        for pattern in ("part-*", "_summary-*.json", "_rejects-*", ".*.partial"):
-            for file in job.work.glob(pattern):
-                file.unlink(missing_ok=True)
-    elif not job.is_folder:
-        shutil.rmtree(job.work, ignore_errors=True)
-        if job.output.is_file() and job.journal.exists():
-            job.output.unlink()
-    job.journal.unlink(missing_ok=True)
 
 
 def _is_empty_folder(path: Path) -> bool:

@@ -15,6 +15,7 @@ from quia.batch.arrow import check_ids
 from quia.batch.question import Question
 from quia.batch.table import FAULT, arrow, check_columns
 from quia.errors import FormatError, InstanceError, shown
+from quia.load.files import not_utf8, refuse_workbook
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -180,6 +181,7 @@ class _Found(NamedTuple):
 def _kind(path: str) -> Kind:
     if Path(path).is_dir():
         return "parquet"
+    refuse_workbook(path)
     with open(path, "rb") as raw:
         head = raw.read(8)
     if head[:4] == b"PAR1":
@@ -197,9 +199,12 @@ def _open_csv(path: str, delimiter: str | None) -> tuple[_Found, Any]:
         packed = raw.read(2) == b"\x1f\x8b"
     with gzip.open(path) if packed else open(path, "rb") as stream:
         head = stream.read(_SAMPLE)
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16
+        raise not_utf8(path)
     if b"\0" in head:
         raise FormatError("is neither CSV, Parquet nor Arrow IPC", file=path)
-    first = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode("utf-8", "replace")
+    line, end, _ = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")
+    first = line.decode("utf-8", "strict" if end else "replace")
     if not first.strip():
         raise FormatError("is empty; its first line must name the columns", file=path)
     chosen = delimiter if delimiter is not None else max(",;\t|", key=first.count)
@@ -330,7 +335,9 @@ def _reading(path: str) -> Iterator[None]:
     except FileNotFoundError:
         raise FormatError("is not there", file=path) from None
     except (OSError, EOFError, zlib.error, pa.ArrowException) as fault:
+        if "invalid UTF8" in str(fault):
+            raise not_utf8(path) from None
         reason = getattr(fault, "strerror", None) or " ".join(str(fault).split())
         raise FormatError(f"cannot be read: {reason}", file=path) from None
-    except UnicodeDecodeError as fault:
-        raise FormatError(f"is not UTF-8 text: {fault}", file=path) from None
+    except UnicodeDecodeError:
+        raise not_utf8(path) from None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,16 +21,28 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Format = Literal["parquet", "csv", "jsonl"]
-FORMATS: tuple[Format, ...] = ("parquet", "csv", "jsonl")
 _SUFFIXES: dict[str, Format] = {".parquet": "parquet", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 
 
-def format_of(path: str) -> Format:
+def format_of(path: str, *, or_folder: bool = False) -> Format:
     """The format that a file's name asks for."""
     suffix = Path(path).suffix.lower()
     if suffix not in _SUFFIXES:
-        raise Unsupported(f"{path} is to be written in no format known here", cure=f"name it {', '.join(_SUFFIXES)}")
+        folder = "; a folder of Parquet parts has no ending, or a / at its end" if or_folder else ""
+        raise Unsupported(
+            f"{path} is to be written in no format known here", cure=f"name it {', '.join(_SUFFIXES)}{folder}"
+        )
     return _SUFFIXES[suffix]
+
+
+def is_folder_name(path: str) -> bool:
+    """Whether a name asks for a folder of parts.
+
+    >>> [is_folder_name(name) for name in ("reasons", "reasons.v2/", "of.2024", "reasons.csv", "reasons.json")]
+    [True, True, True, False, False]
+    """
+    has_ending = re.fullmatch(r"\.[a-zA-Z][a-zA-Z0-9]*", Path(path).suffix) is not None
+    return Path(path).is_dir() or not has_ending or path.endswith(("/", os.sep))
 
 
 def part_suffix(format: Format, *, joined: bool) -> str:
@@ -73,11 +87,14 @@ def join_parts(parts: Sequence[Path], path: Path, schema: Any) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside a file's own, which it takes when it is whole and on the disk."""
+    """A temporary name beside a file's own, which it takes, with its mode, when it is whole and on the disk."""
     pa = arrow()
+    path = Path(os.path.realpath(path))  # a link stays, and leads to the new file
     partial = path.with_name(f".{path.name}.partial")
     try:
         yield partial
+        if path.exists():
+            shutil.copymode(path, partial)
         with open(partial, "rb+") as stream:
             os.fsync(stream.fileno())
         partial.replace(path)
@@ -91,9 +108,13 @@ def unwritable(path: Path, fault: Exception) -> QuiaError:
     """What to say when a file cannot be written."""
     number = getattr(fault, "errno", None)
     reason = os.strerror(number) if number else " ".join(str(fault).split())
-    return QuiaError(
-        f"{path} cannot be written: {reason}; what is done so far is kept: make room and run the same command again"
-    )
+    if number in (errno.EACCES, errno.EPERM, errno.EROFS):
+        cure = "get the permission to write there, or write elsewhere"
+    elif number in (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG):
+        cure = "write elsewhere"
+    else:
+        cure = "what is done so far is kept: make room and run the same command again"
+    return QuiaError(f"{path} cannot be written: {reason}; {cure}")
 
 
 def _parquet(path: Path, schema: Any) -> Any:

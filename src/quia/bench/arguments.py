@@ -39,21 +39,3 @@ def benchmarks_of(arguments: argparse.Namespace) -> list[Benchmark]:
             cure="name a folder with --data DIR, or let `quia bench table` fetch data sets with --openml",
         )
     return find(arguments.data or DEFAULT_DATA, arguments.benchmark)
-
-
-def seconds(text: str) -> float:
-    """A positive number of seconds."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1
-    if not 0 < number < 1e9:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
-    return number
-
-
-def whole(text: str) -> int:
-    """A whole number from 1 on."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
-    return int(text)

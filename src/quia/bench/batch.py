@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from quia.command import Subparsers, add_model, write
+from quia.command import Subparsers, add_model
+from quia.command.streams import write
 
 if TYPE_CHECKING:
     import numpy as np

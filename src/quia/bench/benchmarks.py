@@ -21,6 +21,7 @@ import numpy.typing as npt
 from quia.errors import InstanceError, Unsupported, listed
 from quia.graph import DecisionGraph
 from quia.load import load
+from quia.tables import read_csv
 
 RANDOM_INSTANCES = 1000
 SEED = 2022
@@ -100,8 +101,10 @@ def read(benchmark: Benchmark, *, seed: int = SEED) -> Loaded:
         raise Unsupported(f"{benchmark.model} is a {classifier.kind}", cure="measure decision trees and graphs")
     if benchmark.data is None:
         return Loaded(benchmark.name, classifier, random_states(classifier, RANDOM_INSTANCES, seed))
-    columns, rows = table(benchmark.data)
-    states, kept = _encoded(classifier, (dict(zip(columns, row, strict=True)) for row in rows))
+    rows = read_csv(benchmark.data).records()
+    states, kept = _encoded(classifier, iter(rows))
+    if not kept:
+        raise Unsupported(f"no row of {benchmark.data} has all that {benchmark.model} tests", cure="give other rows")
     return Loaded(benchmark.name, classifier, states, len(rows) - len(kept))
 
 

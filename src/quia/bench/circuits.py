@@ -14,7 +14,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from quia.command import Subparsers, write
+from quia.command import Subparsers
+from quia.command.streams import write
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -40,7 +41,7 @@ class Made(NamedTuple):
 
 def add(subparsers: Subparsers) -> None:
     """Register the command."""
-    from quia.bench.arguments import seconds, whole
+    from quia.command.numbers import positive_seconds, whole
 
     parser = subparsers.add_parser(
         "circuits",
@@ -49,7 +50,9 @@ def add(subparsers: Subparsers) -> None:
         " the time over that of the size: 1 is linear.",
     )
     parser.add_argument("--most", metavar="N", type=whole, default=3_000_000, help="nodes and edges (default 3000000)")
-    parser.add_argument("--limit", metavar="S", type=seconds, default=10.0, help="for necessary reasons (default 10)")
+    parser.add_argument(
+        "--limit", metavar="S", type=positive_seconds, default=10.0, help="for necessary reasons (default 10)"
+    )
     parser.add_argument("--json", metavar="FILE", help="write the numbers there too")
     parser.set_defaults(run=run)
 

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quia.command import Subparsers, write
+from quia.command import Subparsers
+from quia.command.streams import write
 
 if TYPE_CHECKING:
     from quia.bench.bar import Bar
@@ -21,7 +22,8 @@ PARTS = ("benchmarks", "growth", "pass", "large")
 
 def add(subparsers: Subparsers) -> None:
     """Register the command."""
-    from quia.bench.arguments import add_data, seconds
+    from quia.bench.arguments import add_data
+    from quia.command.numbers import positive_seconds, whole
 
     parser = subparsers.add_parser(
         "kernel",
@@ -32,12 +34,16 @@ def add(subparsers: Subparsers) -> None:
     add_data(parser)
     parser.add_argument("--model", metavar="FILE", help="measure this decision tree or graph instead")
     parser.add_argument("--rows-of", metavar="FILE.csv", help="the instances of --model (else random ones)")
-    parser.add_argument("--rows", metavar="N", type=int, default=200, help="instances of each (default 200)")
-    parser.add_argument("--paper-rows", metavar="N", type=int, default=20, help="of them for paper.py (default 20)")
-    parser.add_argument("--limit", metavar="S", type=seconds, default=60.0, help="for an instance (default 60)")
-    parser.add_argument("--paper-limit", metavar="S", type=seconds, default=1.0, help="for paper.py (default 1)")
+    parser.add_argument("--rows", metavar="N", type=whole, default=200, help="instances of each (default 200)")
+    parser.add_argument("--paper-rows", metavar="N", type=whole, default=20, help="of them for paper.py (default 20)")
+    parser.add_argument(
+        "--limit", metavar="S", type=positive_seconds, default=60.0, help="for an instance (default 60)"
+    )
+    parser.add_argument(
+        "--paper-limit", metavar="S", type=positive_seconds, default=1.0, help="for paper.py (default 1)"
+    )
     parser.add_argument("--only", choices=PARTS, action="append", help="this part only; repeat it")
-    parser.add_argument("--large-nodes", metavar="N", type=int, default=4_000_000, help="of the generated graph")
+    parser.add_argument("--large-nodes", metavar="N", type=whole, default=4_000_000, help="of the generated graph")
     parser.add_argument("--json", metavar="FILE", help="write the numbers there too")
     parser.set_defaults(run=run)
 

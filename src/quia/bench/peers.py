@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quia.bench.arguments import add_data, benchmarks_of, seconds, whole
-from quia.command import Subparsers, write
+from quia.bench.arguments import add_data, benchmarks_of
+from quia.command import Subparsers
+from quia.command.numbers import positive_seconds, whole
+from quia.command.streams import write
 
 if TYPE_CHECKING:
     from quia.bench.peer_tree import Subject
@@ -41,7 +43,9 @@ def add(subparsers: Subparsers) -> None:
     add_data(parser)
     parser.add_argument("--peer", choices=tuple(PEERS), action="append", help="only this one; repeat it")
     parser.add_argument("--rows", metavar="N", type=whole, default=20, help="instances of each tree (default 20)")
-    parser.add_argument("--limit", metavar="S", type=seconds, default=10.0, help="seconds for an answer (default 10)")
+    parser.add_argument(
+        "--limit", metavar="S", type=positive_seconds, default=10.0, help="seconds for an answer (default 10)"
+    )
     parser.add_argument("--environments", metavar="DIR", help="where the tools are installed (default: quia's cache)")
     parser.add_argument("--out", metavar="DIR", default="quia-bench-peers", help="where results go")
     parser.set_defaults(run=run)

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quia.bench.arguments import add_data, benchmarks_of, seconds, whole
-from quia.command import Subparsers, write
+from quia.bench.arguments import add_data, benchmarks_of
+from quia.command import Subparsers
+from quia.command.numbers import positive_seconds, whole
+from quia.command.streams import write
 
 if TYPE_CHECKING:
     from quia.bench.benchmarks import Benchmark
@@ -44,10 +46,14 @@ def add(subparsers: Subparsers) -> None:
     how.add_argument("--quick", action="store_true", help="a meaningful table in about a minute")
     how.add_argument("--rows", metavar="N", type=whole, help="instances of each benchmark (default 1000)")
     how.add_argument("--paper-rows", metavar="N", type=whole, help="of them for paper.py (default all)")
-    how.add_argument("--limit", metavar="S", type=seconds, help="seconds for an answer (default 60)")
-    how.add_argument("--paper-limit", metavar="S", type=seconds, help="the same for paper.py (default as --limit)")
+    how.add_argument("--limit", metavar="S", type=positive_seconds, help="seconds for an answer (default 60)")
+    how.add_argument(
+        "--paper-limit", metavar="S", type=positive_seconds, help="the same for paper.py (default as --limit)"
+    )
     how.add_argument("--jobs", metavar="N", type=whole, default=os.cpu_count() or 1, help="processes (default: cores)")
-    how.add_argument("--memory", metavar="GiB", type=seconds, default=4.0, help="cap for each process (default 4)")
+    how.add_argument(
+        "--memory", metavar="GiB", type=positive_seconds, default=4.0, help="cap for each process (default 4)"
+    )
     parser.add_argument("--out", metavar="DIR", default="quia-bench", help="where results go (default quia-bench)")
     parser.add_argument("--fresh", action="store_true", help="forget the results that are in --out")
     parser.set_defaults(run=run)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quia.command import Subparsers, add_model, instance, load_model, write
+from quia.command import Subparsers, add_model, distinct, instance, load_model, model_files, refuse_same_files
+from quia.command.numbers import limit_of, seconds_of
 from quia.command.progress import Bar
-from quia.command.question import limit_of, seconds_of
+from quia.command.streams import write, write_json
 from quia.errors import QuiaError
 from quia.load.files import read_bytes, write_text
 
@@ -37,7 +37,8 @@ def add(subparsers: Subparsers) -> None:
         "--output",
         metavar="OUT",
         required=True,
-        help="a .parquet, .csv or .jsonl file; any other name is a folder of Parquet parts",
+        help="a .parquet, .csv or .jsonl file; a name without an ending, or with a / at its end, is a folder of Parquet"
+        " parts",
     )
     parser.add_argument(
         "--id", metavar="COLUMN", action="append", default=[], help="a column to carry along (else the row's number)"
@@ -84,6 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Explain all rows, and say what was found."""
     from quia.batch.question import KINDS, ask
 
+    _check_files(arguments)
     classifier = load_model(arguments)
     features = [v.name for v in classifier.variables]
     kinds = [kind for kind in KINDS if getattr(arguments, kind)]
@@ -92,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         classifier,
         against=arguments.against,
         frozen=arguments.frozen,
-        costs=dict(instance.pair(text, features, "--cost") for text in arguments.cost) or None,
+        costs=distinct((instance.pair(text, features, "--cost") for text in arguments.cost), "--cost") or None,
         shortest=kinds or (() if other and not arguments.summary else KINDS),
         limit=arguments.limit,
         all_reasons=arguments.all,
@@ -104,6 +106,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.engine == "spark":
         return _run_on_spark(arguments, classifier, question)
     return _run_here(arguments, classifier, question)
+
+
+def _check_files(arguments: argparse.Namespace) -> None:
+    """Refuse to write to where nothing can be found again."""
+    if arguments.output == "-":
+        raise QuiaError("-o is -, but tables go to files; name a .parquet, .csv or .jsonl file, or a folder")
+    outputs = {"-o": arguments.output, "--rejects": arguments.rejects, "--summary": arguments.summary}
+    refuse_same_files({**model_files(arguments), "DATA": arguments.data}, outputs)
 
 
 def _run_here(arguments: argparse.Namespace, classifier: Classifier, question: Question) -> int:
@@ -123,7 +133,7 @@ def _run_here(arguments: argparse.Namespace, classifier: Classifier, question: Q
         write_text(page(summary, title=f"{arguments.data}, decided by {arguments.model}"), arguments.summary)
     if arguments.json:
         facts = {"schema": "quia/batch/1", "seconds": round(seconds, 3), **summary.to_dict(most_sets=100)}
-        write(json.dumps(facts, ensure_ascii=False, indent=2))
+        write_json(facts, indent=2)
     else:
         from quia.show.audit import text
 
@@ -134,12 +144,14 @@ def _run_here(arguments: argparse.Namespace, classifier: Classifier, question: Q
 def _job(arguments: argparse.Namespace, classifier: Classifier, question: Question) -> Job:
     from quia.batch.local import Job
     from quia.batch.read import open_source
-    from quia.batch.write import FORMATS, format_of
+    from quia.batch.write import format_of, is_folder_name
 
     output = Path(arguments.output)
-    is_folder = output.is_dir() or output.suffix.lower().lstrip(".") not in (*FORMATS, "ndjson")
+    is_folder = is_folder_name(arguments.output)
     if arguments.rejects:
         format_of(arguments.rejects)
+        if Path(arguments.rejects).exists() and not Path(arguments.rejects).is_file():
+            raise QuiaError(f"{arguments.rejects} is no file; name another with --rejects")
         if not Path(arguments.rejects).absolute().parent.is_dir():
             raise QuiaError(f"{arguments.rejects} cannot be written: its folder is not there")
     if arguments.delimiter is not None and len(arguments.delimiter) != 1:
@@ -150,7 +162,7 @@ def _job(arguments: argparse.Namespace, classifier: Classifier, question: Questi
         source=open_source(arguments.data, classifier, question, ids=arguments.id, delimiter=arguments.delimiter),
         question=question,
         output=output,
-        format="parquet" if is_folder else format_of(arguments.output),
+        format="parquet" if is_folder else format_of(arguments.output, or_folder=True),
         is_folder=is_folder,
         ids=tuple(arguments.id),
         rejects=Path(arguments.rejects) if arguments.rejects else None,

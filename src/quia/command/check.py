@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from quia.command import Subparsers, add_model, load_model, model_options, write
+from quia.command import Subparsers, add_model, load_model, model_options
 from quia.command.progress import working
-from quia.errors import QuiaError, listed
+from quia.command.streams import write, write_json
+from quia.errors import FormatError, GraphError, QuiaError, listed
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
     from quia.graph import DecisionGraph
-    from quia.load.agreement import Agreement
+    from quia.load.agreement import Agreement, Model
     from quia.variables import Variable
 
 
@@ -34,26 +34,32 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--predicted",
         metavar="COLUMN",
-        help="which column of --data has them, if the model itself cannot be asked",
+        help="which column of --data has them, if the model itself cannot be asked (only skops and pickles can)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON (schema quia/check/1)")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check, print; 1 if the model is not sound."""
+    """Check, print; 1 if the model is not sound, or does not decide as the data say."""
+    if arguments.predicted is not None and arguments.data is None:
+        raise QuiaError("--predicted is a column of --data, which is not given; give both")
     try:
-        classifier = load_model(arguments)
-    except QuiaError as fault:
+        classifier, model = _loaded(arguments)
+    except (FormatError, GraphError) as fault:
+        _refuse_unrecognised(arguments)
         if arguments.json:
-            write(json.dumps({"schema": "quia/check/1", "sound": False, "fault": str(fault)}, ensure_ascii=False))
+            write_json({"schema": "quia/check/1", "sound": False, "fault": str(fault)})
         print(f"quia: not sound: {fault}", file=sys.stderr)  # noqa: T201
         return 1
     facts = describe(classifier)
-    agreed = _compared(arguments)
+    agreed = None if arguments.data is None else _compared(arguments, classifier, model)
     if agreed is not None:
         facts["agreement"] = agreed.to_dict()
-    write(json.dumps(facts, ensure_ascii=False, indent=2) if arguments.json else _text(arguments.model, facts))
+    if arguments.json:
+        write_json(facts, indent=2)
+    else:
+        write(_text(arguments.model, facts))
     if agreed is None:
         return 0
     if not arguments.json:
@@ -61,20 +67,33 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if agreed.holds else 1
 
 
-def _compared(arguments: argparse.Namespace) -> Agreement | None:
-    if arguments.data is None:
-        return None
-    from quia.load.agreement import check
+def _loaded(arguments: argparse.Namespace) -> tuple[Classifier, Model | None]:
+    """The classifier, and with it the model that it came from, if that is to be asked."""
+    if arguments.data is None or arguments.predicted is not None:
+        return load_model(arguments), None
+    from quia.load import load_with_predictor
+
+    with working("reading the model"):
+        model = load_with_predictor(arguments.model, format=arguments.format, **model_options(arguments))
+    return model.classifier, model
+
+
+def _refuse_unrecognised(arguments: argparse.Namespace) -> None:
+    """Refuse what is no model: only a model can be unsound."""
+    from quia.load import format_name
+
+    format_name(arguments.model, arguments.format)
+
+
+def _compared(arguments: argparse.Namespace, classifier: Classifier, model: Model | None) -> Agreement:
+    from quia.load.agreement import PROBES, compare, compare_predicted, probes
     from quia.tables import read_csv
 
     with working("comparing decisions"):
-        return check(
-            arguments.model,
-            read_csv(arguments.data).records(),
-            predicted=arguments.predicted,
-            format=arguments.format,
-            **model_options(arguments),
-        )
+        rows = read_csv(arguments.data).records()
+        if model is None:
+            return compare_predicted(classifier, rows, arguments.predicted)
+        return compare(model, [*rows, *probes(model.classifier, limit=PROBES)])
 
 
 def describe(classifier: Classifier) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from quia.command import Subparsers, add_model, load_model, write
+from quia.command import Subparsers, add_model, load_model, model_files, refuse_same_files
+from quia.command.streams import write_document
 from quia.errors import Unsupported
 
 
@@ -23,14 +24,12 @@ def run(arguments: argparse.Namespace) -> int:
     from quia.graph import DecisionGraph
     from quia.load import json
 
+    refuse_same_files(model_files(arguments), {"-o": arguments.output})
     classifier = load_model(arguments)
     if not isinstance(classifier, DecisionGraph):
         raise Unsupported(
             f"{arguments.model} is a {classifier.kind}, which quia's JSON, a format of graphs, cannot hold",
             cure="use it as it is: every command takes it",
         )
-    if arguments.output == "-":
-        write(json.dumps(classifier).rstrip("\n"))
-    else:
-        json.write(classifier, arguments.output)
+    write_document(json.dumps(classifier), arguments.output)
     return 0

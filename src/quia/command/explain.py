@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from typing import Any
 
-from quia.command import Subparsers, add_model, write
+from quia.command import Subparsers, add_model
+from quia.command.numbers import limit_of
 from quia.command.progress import working
-from quia.command.question import add_question, add_timeout, explained, limit_of
+from quia.command.question import add_question, add_timeout, explained
+from quia.command.streams import write, write_json
 
 
 def add(subparsers: Subparsers) -> None:
@@ -45,18 +46,24 @@ def run(arguments: argparse.Namespace) -> int:
     with working("looking for reasons"):
         answer = explanation.to_dict(**options)
         bias = explanation.bias(arguments.protected) if arguments.protected else None
-        if arguments.json:
-            text = json.dumps(answer | ({} if bias is None else {"bias": bias.to_dict()}), ensure_ascii=False, indent=2)
-        else:
+        if not arguments.json:
             from quia.show.text import coloured, explanation_text, plain
 
             text = explanation_text(explanation, paint=coloured if _wants_colour() else plain, **options)
             if bias is not None:
                 text += f"\n\nThe decision is {bias}."
-    write(text)
+    if arguments.json:
+        write_json(answer | ({} if bias is None else {"bias": bias.to_dict()}), indent=2)
+    else:
+        write(text)
     out_of_time = answer["necessary"]["count"] is None or answer["sufficient"]["count"] is None
     return 3 if out_of_time else 0
 
 
 def _wants_colour() -> bool:
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    return (
+        sys.stdout is not None
+        and sys.stdout.isatty()
+        and "NO_COLOR" not in os.environ
+        and os.environ.get("TERM") != "dumb"
+    )

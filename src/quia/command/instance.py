@@ -8,17 +8,22 @@ import gzip
 import io
 import json
 import sys
+import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from itertools import islice
 from typing import Any, TextIO
 
+from quia.command import distinct
 from quia.errors import InstanceError, did_you_mean, listed, shown
+from quia.load.files import not_utf8, refuse_workbook
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options that name an instance."""
-    group = parser.add_argument_group("which instance (one way of the three)")
+    group = parser.add_argument_group(
+        "which instance (one way of the three; --set also changes single values of the other two)"
+    )
     group.add_argument("--instance", metavar="FILE", help="a JSON object from feature to value; - is stdin")
     group.add_argument(
         "--set", dest="values", metavar="FEATURE=VALUE", action="append", default=[], help="one value; repeat it"
@@ -40,7 +45,7 @@ def read(arguments: argparse.Namespace, features: Sequence[str]) -> dict[str, An
         given = _from_table(arguments.data, arguments.row)
     elif not arguments.values:
         raise InstanceError("no instance is given; use --instance FILE, --set FEATURE=VALUE or --data FILE.csv --row N")
-    return given | dict(pair(text, features, "--set") for text in arguments.values)
+    return given | distinct((pair(text, features, "--set") for text in arguments.values), "--set")
 
 
 def pair(text: str, features: Sequence[str], option: str) -> tuple[str, str]:
@@ -63,8 +68,10 @@ def pair(text: str, features: Sequence[str], option: str) -> tuple[str, str]:
 
 
 def _from_json(file: str) -> dict[str, Any]:
+    if file == "-" and sys.stdin is None:
+        raise InstanceError("there is no standard input to read an instance from: it is closed")
     try:
-        with nullcontext(sys.stdin) if file == "-" else _open(file) as stream:
+        with reading(file), nullcontext(sys.stdin) if file == "-" else _open(file) as stream:
             given = json.loads(stream.read())
     except (ValueError, RecursionError) as fault:
         raise InstanceError(f"{file} is not JSON: {fault}") from None
@@ -76,15 +83,9 @@ def _from_json(file: str) -> dict[str, Any]:
 def _from_table(file: str, row: int) -> dict[str, Any]:
     if row < 1:
         raise InstanceError(f"--row is {row}; rows are counted from 1, the first below the names")
-    with _open(file) as stream:
-        try:
-            rows = table_rows(stream)
-            names = next(rows, None)
-            if names is None:
-                raise InstanceError(f"{file} is empty; its first line must name the columns")
-            values = next(islice(rows, row - 1, None), None)
-        except (csv.Error, UnicodeDecodeError) as fault:
-            raise InstanceError(f"{file} cannot be read as a table: {fault}") from None
+    with reading(file):
+        names, rows = open_table(file)
+        values = next(islice(rows, row - 1, None), None)
     if values is None:
         raise InstanceError(f"{file} has no row {row}")
     if len(values) != len(names):
@@ -92,23 +93,43 @@ def _from_table(file: str, row: int) -> dict[str, Any]:
     return dict(zip(names, values, strict=True))
 
 
-def table_rows(stream: TextIO) -> Iterator[list[str]]:
-    """The rows of a table, the names first, whatever of , ; tab and | parts its columns; empty lines are none."""
-    head = stream.read(65536)
-    first = head.partition("\n")[0]
-    delimiter = max(",;\t|", key=first.count)
-    whole = io.StringIO(head + stream.read())
-    return (row for row in csv.reader(whole, delimiter=delimiter) if row)
+def open_table(file: str) -> tuple[list[str], Iterator[list[str]]]:
+    """The names of a table's columns, and its rows, whatever of , ; tab and | parts them; empty lines are none.
+
+    Use both within `reading`.
+    """
+    refuse_workbook(file)
+    with _open(file) as stream:
+        text = stream.read()
+    delimiter = max(",;\t|", key=text.partition("\n")[0].count)
+    rows = (row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row)
+    names = next(rows, None)
+    if names is None:
+        raise InstanceError(f"{file} is empty; its first line must name the columns")
+    twice = next((name for at, name in enumerate(names) if name and name in names[:at]), None)
+    if twice is not None:
+        raise InstanceError(f"{file} has two columns called {twice!r}; rename one")
+    return names, rows
+
+
+@contextmanager
+def reading(file: str) -> Iterator[None]:
+    """Whatever goes wrong with a file, in one sentence."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        raise not_utf8(file) from None
+    except csv.Error as fault:
+        raise InstanceError(f"{file} cannot be read as a table: {fault}") from None
+    except (OSError, EOFError, zlib.error) as fault:
+        raise InstanceError(f"{file} cannot be read: {getattr(fault, 'strerror', None) or fault}") from None
 
 
 def _open(file: str) -> TextIO:
-    try:
-        with open(file, "rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-        return (
-            gzip.open(file, "rt", encoding="utf-8-sig", newline="")
-            if packed
-            else open(file, encoding="utf-8-sig", newline="")
-        )
-    except OSError as fault:
-        raise InstanceError(f"{file} cannot be read: {fault.strerror}") from None
+    with open(file, "rb") as raw:
+        packed = raw.read(2) == b"\x1f\x8b"
+    return (
+        gzip.open(file, "rt", encoding="utf-8-sig", newline="")
+        if packed
+        else open(file, encoding="utf-8-sig", newline="")
+    )

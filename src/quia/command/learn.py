@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from quia.command import Subparsers, write
+from quia.command import Subparsers, refuse_same_files
 from quia.command.progress import working
+from quia.command.streams import write_document
 
 
 def add(subparsers: Subparsers) -> None:
@@ -20,9 +21,13 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument("data", metavar="DATA.csv", help="a table whose first line names the columns (.gz is fine)")
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where the tree goes; - is stdout")
     parser.add_argument("--target", metavar="COLUMN", help="what to learn (default: the last column)")
-    parser.add_argument("--min-rows", metavar="N", type=int, default=5, help="fewest rows in a leaf (default 5)")
-    parser.add_argument("--max-depth", metavar="N", type=int, help="greatest depth (scikit-learn only)")
-    parser.add_argument("--seed", metavar="N", type=int, default=0, help="which rows are kept apart for testing")
+    parser.add_argument(
+        "--min-rows", metavar="N", type=int, default=5, help="fewest rows in a leaf (default 5, at least 1)"
+    )
+    parser.add_argument("--max-depth", metavar="N", type=int, help="greatest depth, from 1 on (scikit-learn only)")
+    parser.add_argument(
+        "--seed", metavar="N", type=int, default=0, help="which rows are kept apart for testing: a number from 0 on"
+    )
     parser.add_argument("--j48", action="store_true", help="learn with Weka's J48; needs Java and a weka.jar")
     parser.add_argument("--weka-jar", metavar="FILE", help="where weka.jar is, if it is not found by itself")
     parser.set_defaults(run=run)
@@ -34,6 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quia.load import json
     from quia.tables import read_csv
 
+    refuse_same_files({"DATA": arguments.data}, {"-o": arguments.output})
     with working("learning"):
         learned = learn(
             read_csv(arguments.data),
@@ -44,9 +50,6 @@ def run(arguments: argparse.Namespace) -> int:
             min_rows=arguments.min_rows,
             weka_jar=arguments.weka_jar,
         )
-    if arguments.output == "-":
-        write(json.dumps(learned.classifier).rstrip("\n"))
-    else:
-        json.write(learned.classifier, arguments.output)
+    write_document(json.dumps(learned.classifier), arguments.output)
     print(learned.report, file=sys.stderr)  # noqa: T201
     return 0

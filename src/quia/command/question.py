@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from quia.command import instance, load_model
+from quia.command import distinct, instance, load_model, note
+from quia.command.numbers import seconds_of
+from quia.errors import did_you_mean, shown
+from quia.tables import NO_VALUE
 
 if TYPE_CHECKING:
+    from quia.classifier import Classifier
     from quia.explanation import Explanation
 
 
@@ -42,23 +47,22 @@ def explained(arguments: argparse.Namespace) -> Explanation:
     classifier = load_model(arguments)
     features = [v.name for v in classifier.variables]
     given = instance.read(arguments, features)
-    costs = dict(instance.pair(text, features, "--cost") for text in arguments.cost)
-    return explain(classifier, given, against=arguments.against, frozen=arguments.frozen, costs=costs or None)
+    costs = distinct((instance.pair(text, features, "--cost") for text in arguments.cost), "--cost")
+    explanation = explain(classifier, given, against=arguments.against, frozen=arguments.frozen, costs=costs or None)
+    _note_unlisted(classifier, given)
+    return explanation
 
 
-def limit_of(text: str) -> int:
-    """A whole number from 0 on."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
-    return int(text)
-
-
-def seconds_of(text: str) -> float:
-    """A time, in seconds."""
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1
-    if not seconds >= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
-    return seconds
+def _note_unlisted(classifier: Classifier, given: Mapping[str, Any]) -> None:
+    """Say which values are no categories of the model's own: a misspelled one would be taken for any other."""
+    for index in classifier.tested:
+        variable = classifier.variables[index]
+        value = given[variable.name]
+        labels = [label for label in variable.labels or () if label not in (variable.other, variable.no_value)]
+        if variable.other is None or value is None or str(value).strip() in (*NO_VALUE, variable.other):
+            continue
+        if variable.text(variable.encode(value)) == variable.other:
+            note(
+                f"{variable.name}={shown(value)} is none of the model's categories, so it counts as"
+                f" {variable.other!r}{did_you_mean(value, labels)}"
+            )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from quia.command import Subparsers, add_model, write
+from quia.command import Subparsers, add_model, model_files, refuse_same_files
+from quia.command.numbers import limit_of
 from quia.command.progress import working
-from quia.command.question import add_question, add_timeout, explained, limit_of
+from quia.command.question import add_question, add_timeout, explained
+from quia.command.streams import write_document
 
 
 def add(subparsers: Subparsers) -> None:
@@ -30,15 +32,13 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Explain, write the page, and say by the exit code whether time was enough."""
-    from quia.load.files import write_text
     from quia.show.html import page
 
+    inputs = {**model_files(arguments), "--instance": arguments.instance, "--data": arguments.data}
+    refuse_same_files(inputs, {"-o": arguments.output})
     explanation = explained(arguments)
     with working("looking for reasons"):
         answer = explanation.to_dict(limit=arguments.limit, timeout=arguments.timeout)
         text = page(explanation, limit=arguments.limit, model=Path(arguments.model).name, answer=answer)
-    if arguments.output == "-":
-        write(text.rstrip("\n"))
-    else:
-        write_text(text, arguments.output)
+    write_document(text, arguments.output)
     return 3 if answer["necessary"]["count"] is None or answer["sufficient"]["count"] is None else 0

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import ipaddress
 import signal
 import webbrowser
 from contextlib import suppress
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quia.command import Subparsers, instance, write
+from quia.command import Subparsers, instance
+from quia.command.numbers import positive_seconds, whole, whole_from
+from quia.command.streams import write
 from quia.errors import FormatError, InstanceError, Unsupported
 
 if TYPE_CHECKING:
     from quia.web.rows import Rows
 
 MOST_ROWS = 100_000
+LEAST_MEMORY = 256
+"""Megabytes without which a worker cannot even start."""
 
 
 def add(subparsers: Subparsers) -> None:
@@ -35,15 +39,25 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
     where = parser.add_argument_group("where")
     where.add_argument("--host", default="127.0.0.1", help="the address to listen on (default 127.0.0.1: this machine)")
-    where.add_argument("--port", type=int, default=8642, help="the port (default 8642; 0 is any free one)")
+    where.add_argument(
+        "--port", type=whole_from(0, 65535), default=8642, help="the port (default 8642; 0 is any free one)"
+    )
     where.add_argument(
         "--name", action="append", default=[], help="a name that the server is reached by, if it listens elsewhere"
     )
     bounds = parser.add_argument_group("limits")
-    bounds.add_argument("--workers", type=int, help="how many questions are worked on at once")
-    bounds.add_argument("--seconds", type=float, default=15, help="the longest a question may take (default 15)")
-    bounds.add_argument("--memory", metavar="MB", type=int, default=2048, help="for one worker (default 2048)")
-    bounds.add_argument("--largest", metavar="MB", type=int, default=16, help="the largest dropped file (default 16)")
+    bounds.add_argument("--workers", metavar="N", type=whole, help="how many questions are worked on at once")
+    bounds.add_argument(
+        "--seconds", metavar="S", type=positive_seconds, default=15, help="the longest a question may take (default 15)"
+    )
+    bounds.add_argument(
+        "--memory",
+        metavar="MB",
+        type=whole_from(LEAST_MEMORY, 2**40),
+        default=2048,
+        help=f"for one worker (default 2048, at least {LEAST_MEMORY})",
+    )
+    bounds.add_argument("--largest", metavar="MB", type=whole, default=16, help="the largest dropped file (default 16)")
     parser.set_defaults(run=run)
 
 
@@ -56,8 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
     from quia.web.server import bound, default_workers, serve
 
     source = None if arguments.model is None else Path(arguments.model)
-    if source is not None and not source.exists():
-        raise FormatError("there is no such file or folder", file=arguments.model)
+    if source is not None:
+        _check_model(source, arguments.format)
     rows = None if arguments.data is None else _table(arguments.data)
     listening = bound(arguments.host, arguments.port)
 
@@ -65,6 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
         write(f"quia serves {address} (Ctrl-C stops)")
         if not ipaddress.ip_address(listening.getsockname()[0]).is_loopback:
             write("Others on the network can reach it too, and see the models and rows given.")
+        if source is not None and not models.listed():
+            write(f"There is no model in {source} yet: put one there, or drop one on the page.")
         if arguments.open:
             webbrowser.open(address)
 
@@ -85,16 +101,25 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _check_model(source: Path, format: str | None) -> None:
+    """Refuse what the page could never show."""
+    from quia.load import format_name
+
+    if not source.exists():
+        raise FormatError("there is no such file or folder", file=str(source))
+    if not source.is_dir() and format_name(str(source), format) == "pickle":
+        raise Unsupported(
+            f"{source} is a pickle, which quia serve never reads",
+            cure="if you trust its maker, make JSON of it with `quia convert --trust-pickle`",
+        )
+
+
 def _table(file: str) -> Rows:
     from quia.web.rows import Rows
 
-    with instance._open(file) as stream:
-        try:
-            rows = instance.table_rows(stream)
-            names = next(rows, None)
-            found = [row for row, _ in zip(rows, range(MOST_ROWS), strict=False)]
-        except (csv.Error, UnicodeDecodeError) as fault:
-            raise InstanceError(f"{file} cannot be read as a table: {fault}") from None
-    if names is None or not found:
+    with instance.reading(file):
+        names, rows = instance.open_table(file)
+        found = list(islice(rows, MOST_ROWS))
+    if not found:
         raise InstanceError(f"{file} has no rows; its first line names the columns, and rows follow")
     return Rows(Path(file).name, names, found)

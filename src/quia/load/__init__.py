@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quia.errors import FormatError, Unsupported, did_you_mean, listed, shown
-from quia.load.files import read_bytes
+from quia.load.files import is_workbook, read_bytes
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -55,7 +55,7 @@ def _begins(pattern: bytes) -> Callable[[bytes], bool]:
 
 FORMATS = {
     "skops": Format("quia.load.skops", lambda head: head.startswith(b"PK\x03\x04"), "a model saved by skops"),
-    "pickle": Format("quia.load.pickle", _looks_pickled, "a pickle, which needs trust_pickle=True"),
+    "pickle": Format("quia.load.pickle", _looks_pickled, "a pickle, which needs trust_pickle=True or --trust-pickle"),
     "odd": Format("quia.load.odd", _looks_like_odd, "ordered decision graphs, .odd"),
     "xgboost": Format(
         "quia.load.xgboost",
@@ -111,6 +111,11 @@ def load_with_predictor(source: Any, /, *, format: str | None = None, **options:
     return model
 
 
+def format_name(file: str, format: str | None = None) -> str:
+    """The format of a file; refused if it is none known here."""
+    return _known(format) if format is not None else _sniffed(read_bytes(file), file)
+
+
 def _loaded(source: Any, format: str | None, options: dict[str, Any], way: str) -> Any:
     given: tuple[Any, ...]
     if isinstance(source, (str, os.PathLike)):
@@ -118,13 +123,16 @@ def _loaded(source: Any, format: str | None, options: dict[str, Any], way: str) 
         data = read_bytes(file)
         name = _known(format) if format is not None else _sniffed(data, file)
         module, verb, given = import_module(FORMATS[name].module), "read", (data, file)
+        what = f"{file} ({FORMATS[name].about})"
     else:
         name = _package(source)
         module, verb, given = import_module(OBJECTS[name]), "convert", (source,)
+        what = f"a model of {name}"
     if not hasattr(module, verb + way):
         raise Unsupported(
-            f"{name} holds no model that could be asked for its own decisions",
-            cure="compare with a column of the rows that holds them",
+            f"{what} cannot be asked for its own decisions",
+            cure="name the column of the rows that holds them, with predicted= or, on the command line,"
+            " --predicted COLUMN",
         )
     _check_options(name, options, module.OPTIONS)
     return getattr(module, verb + way)(*given, **options)
@@ -159,6 +167,11 @@ def _known(name: str) -> str:
 
 
 def _sniffed(data: bytes, file: str) -> str:
+    if is_workbook(data):
+        raise FormatError(
+            "is an Excel workbook, which holds no model; save the sheet as CSV, of which `quia learn` makes one",
+            file=file,
+        )
     for name, candidate in FORMATS.items():
         if candidate.looks_like(data[:4096]):
             return name

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from quia.errors import InstanceError
+from quia.errors import InstanceError, did_you_mean
 from quia.graph import DecisionGraph
 from quia.load import load, load_with_predictor
 from quia.ranges import Ranges, intersection, members, size
@@ -131,7 +131,9 @@ def compare_predicted(classifier: Classifier, rows: Iterable[Row], column: str) 
     given = list(rows)
     for row in given:
         if column not in row:
-            raise InstanceError(f"a row has no column {column!r}, which should hold the model's own class")
+            raise InstanceError(
+                f"a row has no column {column!r}, which should hold the model's own class{did_you_mean(column, row)}"
+            )
     differing = []
     for row in given:
         own, their = _classified(classifier, row), str(row[column])

@@ -1,8 +1,9 @@
-"""Reading and writing model files, which are untrusted: bounded, and never half-written."""
+"""Reading and writing files, which are untrusted: bounded, told apart by content, and never half-written."""
 
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import zlib
 from pathlib import Path
@@ -34,17 +35,67 @@ def decode(data: bytes, file: str | None) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
-        line = data.count(b"\n", 0, fault.start) + 1
-        raise FormatError(f"is not UTF-8 text (byte {fault.start})", file=file, line=line) from None
+        raise not_utf8(file, line=data.count(b"\n", 0, fault.start) + 1) from None
+
+
+def not_utf8(file: str | None, *, line: int | None = None) -> FormatError:
+    """What to say of a text in another encoding."""
+    return FormatError("is not UTF-8 text; save it as UTF-8", file=file, line=line)
+
+
+def is_workbook(data: bytes) -> bool:
+    """Whether this is an Excel workbook: a zip that has a folder `xl`, or a file of the older format."""
+    if data.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
+        return True
+    if not data.startswith(b"PK\x03\x04"):
+        return False
+    import zipfile  # seldom needed, and `import quia` is to be light
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return any(name.startswith("xl/") for name in archive.namelist())
+    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+        return False
+
+
+def refuse_workbook(file: str) -> None:
+    """Refuse a table that is an Excel workbook."""
+    with open(file, "rb") as raw:
+        if raw.read(2) not in (b"PK", b"\xd0\xcf"):
+            return
+    if is_workbook(read_bytes(file)):
+        raise FormatError("is an Excel workbook; save the sheet as CSV", file=file)
 
 
 def write_text(text: str, file: str | os.PathLike[str]) -> None:
-    """Write a file, which is replaced only when the new one is whole."""
+    """Write a file, which is replaced only when the new one is whole, and keeps its mode.
+
+    Where a link leads is replaced, not the link; what is no file, such as a pipe, is written into.
+    """
     path = Path(file)
+    try:
+        if _is_stream(path):
+            with path.open("a", encoding="utf-8") as stream:
+                stream.write(text)
+        else:
+            _replace(text, Path(os.path.realpath(path)))
+    except OSError as fault:
+        raise FormatError(f"cannot be written: {fault.strerror}", file=str(path)) from None
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether there is something that cannot be replaced; /dev/stdout cannot even where it leads to a file."""
+    return path.exists() and (not path.is_file() or str(path).startswith(("/dev/std", "/dev/fd/", "/proc/")))
+
+
+def _replace(text: str, path: Path) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        partial.write_text(text, encoding="utf-8")
+        with partial.open("w", encoding="utf-8") as stream:
+            if path.exists():
+                partial.chmod(path.stat().st_mode & 0o777)  # before there is anything in it to read
+            stream.write(text)
         partial.replace(path)
-    except OSError as fault:
+    except OSError:
         partial.unlink(missing_ok=True)
-        raise FormatError(f"cannot be written: {fault.strerror}", file=str(path)) from None
+        raise

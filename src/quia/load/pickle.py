@@ -31,7 +31,7 @@ def read_with_predictor(data: bytes, file: str | None = None, *, trust_pickle: b
         raise Unsupported(
             f"{file or 'this'} is a pickle, and reading one runs whatever program its maker put into it",
             cure="save the model with skops instead, or, if you trust its maker as you trust a program you run, load"
-            " it with trust_pickle=True",
+            " it with trust_pickle=True (on the command line: --trust-pickle)",
         )
     warnings.warn(
         f"reading the pickle {file or ''} with your trust: it may run any program with your rights",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from collections.abc import Callable, Iterable
@@ -24,9 +25,13 @@ def bound(host: str, port: int) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
         listening.listen(256)
-    except OSError as fault:
+    except (OSError, UnicodeError) as fault:
         listening.close()
-        raise Unsupported(f"cannot serve on {host} port {port}: {fault.strerror}", cure="try another --port") from None
+        about_host = isinstance(fault, (socket.gaierror, UnicodeError)) or fault.errno == errno.EADDRNOTAVAIL
+        reason = getattr(fault, "strerror", None) or str(fault)
+        raise Unsupported(
+            f"cannot serve on {host} port {port}: {reason}", cure=f"try another {'--host' if about_host else '--port'}"
+        ) from None
     return listening
 
 

@@ -1,0 +1,51 @@
+"""Numbers on the command line, each refused in a sentence if it is none of its kind."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+
+def limit_of(text: str) -> int:
+    """A whole number from 0 on."""
+    return whole_from(0)(text)
+
+
+def whole(text: str) -> int:
+    """A whole number from 1 on."""
+    return whole_from(1)(text)
+
+
+def whole_from(least: int, most: int | None = None) -> Callable[[str], int]:
+    """What reads a whole number within bounds."""
+    bounds = f"from {least} on" if most is None else f"from {least} to {most}"
+
+    def read(text: str) -> int:
+        number = int(text) if text.isdecimal() else -1
+        if number < least or (most is not None and number > most):
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number {bounds}")
+        return number
+
+    return read
+
+
+def seconds_of(text: str) -> float:
+    """A time, in seconds."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1
+    if not seconds >= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return seconds
+
+
+def positive_seconds(text: str) -> float:
+    """A positive number of seconds."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1
+    if not 0 < number < 1e9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
+    return number
