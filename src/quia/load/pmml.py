@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from quia.errors import Unsupported, listed, shown
 from quia.load.pmml_choice import Choice, Residue, children_first, compile_choice
-from quia.load.pmml_fields import PREDICATES, Reader, data_fields
+from quia.load.pmml_fields import PREDICATES, Reader
+from quia.load.pmml_schema import data_fields
 from quia.load.xml import Document, Element, parse
 from quia.ranges import difference, intersection
 
