@@ -158,3 +158,20 @@ def test_broken_models_never_crash():
         broken = text[:at] + shuffle.choice(["", "9", "-", " ", "x", "\n"]) + text[at + shuffle.randrange(3) :]
         with contextlib.suppress(quia.QuiaError):
             loader.read(broken.encode())
+
+
+def test_early_stopping_ends_with_the_best_round(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 2))
+    y = (x[:, 0] > 0.1).astype(int)
+    options = {"objective": "binary", "num_leaves": 6, "learning_rate": 2.0, "num_threads": 1, "verbose": -1}
+    table, stop = lightgbm.Dataset(x, y), lightgbm.early_stopping(3, verbose=False)
+    against = lightgbm.Dataset(x, rng.permutation(y), reference=table)
+    booster = lightgbm.train(options, table, 9, [against], callbacks=[stop], keep_training_booster=True)
+    assert (booster.best_iteration, booster.current_iteration()) == (1, 4)
+    file = tmp_path / "model.txt"
+    booster.save_model(file)
+    rows = probes(booster, 2, rng, 500)
+    expected = [str(int(chance > 0.5)) for chance in booster.predict(rows)]
+    for graph in (quia.load(booster), quia.load(file)):
+        assert [graph.classify(row) for row in rows.tolist()] == expected

@@ -202,6 +202,82 @@ def test_what_is_not_one_tree_is_refused_by_name():
         quia.load(other)
 
 
+def stump(labels, before=(), after=(), source="X", out="label", out_type=onnx.TensorProto.INT64):
+    """A model of one test, f0 <= 0.5, between other operators."""
+    attributes = {
+        "nodes_treeids": [0] * 3,
+        "nodes_nodeids": [0, 1, 2],
+        "nodes_featureids": [0] * 3,
+        "nodes_values": [0.5, 0.0, 0.0],
+        "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"],
+        "nodes_truenodeids": [1, 0, 0],
+        "nodes_falsenodeids": [2, 0, 0],
+        "class_treeids": [0, 0],
+        "class_nodeids": [1, 2],
+        "class_ids": [0, 1],
+        "class_weights": [1.0, 1.0],
+    }
+    names = "classlabels_strings" if isinstance(labels[0], str) else "classlabels_int64s"
+    attributes[names] = labels
+    make = onnx.helper.make_node
+    tree = make("TreeEnsembleClassifier", [source], ["label", "scores"], domain="ai.onnx.ml", **attributes)
+    info = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        [*before, tree, *after],
+        "g",
+        [info("X", onnx.TensorProto.FLOAT, [None, 1])],
+        [info(out, out_type, [None])],
+    )
+    opsets = [onnx.helper.make_opsetid(domain, version) for domain, version in (("", 17), ("ai.onnx.ml", 3), ("my", 1))]
+    return onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8)
+
+
+def negation(domain):
+    inner, opset = onnx.helper.make_node("Neg", ["a"], ["b"]), onnx.helper.make_opsetid("", 17)
+    return onnx.helper.make_function(domain, "Identity", ["a"], ["b"], [inner], [opset])
+
+
+def test_operators_of_other_domains_are_not_taken_for_those_of_onnx():
+    own = stump([3, 4, 5], [onnx.helper.make_node("Identity", ["X"], ["Y"], domain="my")], source="Y")
+    own.functions.append(negation("my"))
+    assert predict(own, np.array([[-1.0], [1.0]], np.float32)) == ["4", "3"]
+    with pytest.raises(quia.Unsupported, match=r"'my\.Identity'"):
+        quia.load(own)
+    tree = stump([3, 4, 5])
+    tree.graph.node[0].domain = "my"
+    with pytest.raises(quia.Unsupported, match=r"my\.TreeEnsembleClassifier"):
+        quia.load(tree)
+    for domain in ("", "ai.onnx"):
+        anew = stump([3, 4, 5], [onnx.helper.make_node("Identity", ["X"], ["Y"])], source="Y")
+        anew.functions.append(negation(domain))
+        with pytest.raises(quia.Unsupported, match="defines the operator 'Identity'"):
+            quia.load(anew)
+
+
+@pytest.mark.parametrize(
+    ("labels", "to", "kept"),
+    [
+        ([0, 256, -2], "INT64", True),
+        ([0, 256, -2], "STRING", True),
+        (["0", "7", "-2"], "INT64", True),
+        (["a", "b", "c"], "STRING", True),
+        (["1", "01", "2"], "INT64", False),
+        ([0, 256, -2], "BOOL", False),
+        ([0, 256, -2], "INT8", False),
+        ([0, 256, -2], "FLOAT", False),
+    ],
+)
+def test_a_cast_of_the_label_must_keep_labels(labels, to, kept):
+    kind = getattr(onnx.TensorProto, to)
+    model = stump(labels, after=[onnx.helper.make_node("Cast", ["label"], ["y"], to=kind)], out="y", out_type=kind)
+    if kept:
+        rows = np.array([[0.0], [1.0]], np.float32)
+        assert [quia.load(model).classify(row) for row in rows.tolist()] == predict(model, rows)
+    else:
+        with pytest.raises(quia.Unsupported, match=f"goes on to Cast to {to};"):
+            quia.load(model)
+
+
 def test_broken_files_never_crash():
     whole = random_model(random.Random(0), "float", MODES).SerializeToString()
     rng = random.Random(1)

@@ -25,12 +25,16 @@ class Evaluator:
     def __init__(self, text):
         self.root = ET.fromstring(text)
         self.types, self.optypes, self.orders, self.absent, self.replacement = {}, {}, {}, {}, {}
+        self.invalid, self.intervals, self.drops_invalid = {}, {}, {}
         for field in self.root.iter("DataField"):
             name = field.get("name")
             self.types[name], self.optypes[name] = field.get("dataType"), field.get("optype")
             self.orders[name] = [v.get("value") for v in field.iter("Value") if v.get("property") is None]
             self.absent[name] = [v.get("value") for v in field.iter("Value") if v.get("property") == "missing"]
+            self.invalid[name] = [v.get("value") for v in field.iter("Value") if v.get("property") == "invalid"]
+            self.intervals[name] = list(field.iter("Interval"))
         for field in self.root.iter("MiningField"):
+            self.drops_invalid[field.get("name")] = field.get("invalidValueTreatment") == "asMissing"
             self.replacement[field.get("name")] = field.get("missingValueReplacement")
         self.model = self.root.find("TreeModel")
         self.strategy = self.model.get("missingValueStrategy", "none")
@@ -42,10 +46,26 @@ class Evaluator:
         return single(float(value)) if self.types[name] == "float" else float(value)
 
     def value(self, name, row):
+        return self.cast(name, self.replacement[name] if self.lacks(name, row) else row[name])
+
+    def lacks(self, name, row):
         value = self.cast(name, row[name])
         if value is None or value != value or any(self.cast(name, a) == value for a in self.absent[name]):
-            return self.cast(name, self.replacement[name])
-        return value
+            return True
+        return self.drops_invalid[name] and not self.is_valid(name, value)
+
+    def is_valid(self, name, value):
+        if any(self.cast(name, other) == value for other in self.invalid[name]):
+            return False
+        listed = any(self.cast(name, other) == value for other in self.orders[name])
+        within = any(self.holds_in(interval, name, value) for interval in self.intervals[name])
+        return listed or within or not (self.orders[name] or self.intervals[name])
+
+    def holds_in(self, interval, name, value):
+        low, high = (self.cast(name, interval.get(margin)) for margin in ("leftMargin", "rightMargin"))
+        closure = interval.get("closure")
+        above = low is None or low < value or (low == value and closure.startswith("closed"))
+        return above and (high is None or value < high or (value == high and closure.endswith("Closed")))
 
     def holds(self, e, row):
         if e.tag in ("True", "False"):
@@ -138,6 +158,7 @@ class Model:
         kinds = rng.sample(["double", "float", "integer", "string", "open", "ordinal"], rng.choice([1, 2, 3]))
         self.kinds = {f"{kind} <field>": kind for kind in kinds}
         self.strategy = rng.choice([None, "none", "nullPrediction", "lastPrediction", "defaultChild"])
+        self.strays = []  # the fields that may have a value which the file does not list
         fields, mining = [], []
         for name, kind in self.kinds.items():
             values = self.values(kind) if kind in ("string", "ordinal") else []
@@ -146,11 +167,18 @@ class Model:
                 valid += element(
                     "Value", value="-999" if kind in ("double", "float", "integer") else "NA", property="missing"
                 )
+            invalid = rng.choice([None, "asMissing", "asMissing", "asIs"]) if rng.random() < 0.3 else None
+            if invalid is not None:
+                valid += self.bounds(kind)
+            if kind == "open" or (kind in ("string", "ordinal") and invalid == "asMissing"):
+                self.strays.append(name)
             optype = {"string": "categorical", "open": "categorical", "ordinal": "ordinal"}.get(kind, "continuous")
             type_ = kind if optype == "continuous" else "string"
             fields.append(element("DataField", valid, name=name, optype=optype, dataType=type_))
             replacement = rng.choice(self.values(kind)) if rng.random() < 0.2 else None
-            mining.append(element("MiningField", name=name, missingValueReplacement=replacement))
+            mining.append(
+                element("MiningField", name=name, missingValueReplacement=replacement, invalidValueTreatment=invalid)
+            )
         fields.append(element("DataField", name="class", optype="categorical", dataType="string"))
         mining.append(element("MiningField", name="class", usageType="target"))
         tree = element(
@@ -162,6 +190,24 @@ class Model:
         )
         self.text = element(
             "PMML", element("Header") + element("DataDictionary", "".join(fields)) + tree, version="4.4"
+        )
+
+    def bounds(self, kind):
+        """What makes values of a field invalid."""
+        rng, values = self.rng, self.values(kind)
+        if kind in ("string", "open", "ordinal"):
+            return element("Value", value="never heard of", property="invalid")
+        low, high = sorted(rng.sample(range(len(values)), 2))
+        closure = rng.choice(["openOpen", "openClosed", "closedOpen", "closedClosed"])
+        left, right = rng.choice([values[low], None]), rng.choice([values[high], None])
+        return rng.choice(
+            [
+                element("Interval", closure=closure, leftMargin=left, rightMargin=right),
+                element("Interval", closure=closure, leftMargin=left, rightMargin=right)
+                + element("Value", value=values[-1])
+                + element("Value", value=values[low], property="invalid"),
+                element("Value", value=values[high], property="invalid"),
+            ]
         )
 
     def values(self, kind):
@@ -215,16 +261,12 @@ class Model:
             if kind in ("double", "float"):
                 near = [value, math.nextafter(value, -math.inf), math.nextafter(value, math.inf), single(value), -999]
                 value = rng.choice(near)
-            elif kind == "open" and rng.random() < 0.2:
+            elif name in self.strays and rng.random() < 0.2:
                 value = "never heard of"
             if rng.random() < 0.15:
                 value = math.nan if kind in ("double", "float", "integer") else None
             row[name] = value
         return row
-
-
-def is_missing(value):
-    return value is None or value != value
 
 
 @pytest.mark.parametrize("block", range(8))
@@ -258,7 +300,7 @@ def test_missing_values_left_out():
         oracle, graph = Evaluator(model.text), pmml.read(model.text.encode(), missing=False)
         for _ in range(20):
             row = model.row()
-            if not any(is_missing(v) or v == -999 for v in row.values()):
+            if not any(oracle.lacks(name, row) for name in row):
                 assert graph.classify(row) == (oracle.classify(row) or pmml.NO_PREDICTION)
 
 
@@ -345,6 +387,24 @@ def test_a_compact_tree_compared_in_single_precision():
             r"float\(x1\).*transformation",
         ),
         (('<MiningField name="x1"/>', '<MiningField name="x1" outliers="asExtremeValues"/>'), "outliers"),
+        (('<MiningField name="x1"/>', '<MiningField name="x1" invalidValueTreatment="asValue"/>'), "asValue"),
+        (('<MiningField name="x1"/>', '<MiningField name="x1" invalidValueTreatment="asMissing"/>'), "in 64 bits"),
+        (('<MiningField name="x1"/>', '<MiningField name="x1" invalidValueTreatment="drop"/>'), "drop"),
+        (('leftMargin="0"', 'leftMargin="a"'), "leftMargin"),
+        (('closure="closedClosed"', 'closure="half"'), "half"),
+        (('closure="closedClosed"', ""), "no closure="),
+        (('<FieldRef field="x1"/>', '<FieldRef field="x1" mapMissingTo="3"/>'), "gives missing values the value '3'"),
+        (('<DerivedField name="float(x1)"', '<DerivedField name="unused"'), "'unused' has the name of a data field"),
+        (
+            (
+                '<Node score="0">',
+                '<Node score="1"><SimplePredicate field="x1" operator="greaterThan" value="8"/></Node><Node score="0">',
+            ),
+            "'x1' in 32 bits, and in 64 bits too",
+        ),
+        (("<TreeModel f", '<TreeModel isScorable="false" f'), "isScorable"),
+        (('value="0.1"', 'value="1_0"'), "no number"),
+        (('value="0.1"', 'value="\N{ARABIC-INDIC DIGIT FIVE}"'), "no number"),
         (('operator="lessOrEqual"', 'operator="near"'), "near"),
         (('value="0.1"', 'value="a"'), "no number"),
         (('value="0.1"', ""), "no value="),
@@ -364,6 +424,93 @@ def test_what_is_not_supported_is_refused_by_name(change, match):
     assert text != JPMML
     with pytest.raises(quia.QuiaError, match=match):
         pmml.read(text.encode())
+
+
+def changed(*changes):
+    text = JPMML
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return text.encode()
+
+
+IN_64_BITS = ('field="float(x1)"', 'field="x1"')
+
+
+def schema(attributes):
+    return ('<MiningField name="x1"/>', f'<MiningField name="x1" {attributes}/>')
+
+
+def nominal(kind, values):
+    """The second column with texts for values."""
+    field = f'<DataField name="unused" optype="categorical" dataType="{kind}">{values}</DataField>'
+    return ('<DataField name="unused" optype="continuous" dataType="double"/>', field)
+
+
+def test_a_copy_in_32_bits_that_no_predicate_tests_changes_nothing():
+    graph = pmml.read(changed(IN_64_BITS), missing=False)
+    assert [graph.classify((x, 0)) for x in (0.1, math.nextafter(0.1, 1))] == ["0", "1"]
+
+
+def test_values_that_the_model_refuses_are_noted():
+    [note] = pmml.read(changed()).notes
+    assert note == "the model refuses values of 'x1' outside [0, 9]; here they are classified too"
+    [note] = pmml.read(changed(("<Interval", '<Value value="3" property="invalid"/><Interval'))).notes
+    assert "outside [0, 9] or declared invalid (3)" in note
+    assert pmml.read(changed(schema('invalidValueTreatment="asIs"'))).notes == ()
+    assert pmml.read(changed(IN_64_BITS, schema('invalidValueTreatment="asMissing"'))).notes == ()
+
+
+def test_a_field_whose_missing_values_are_refused():
+    graph = pmml.read(changed(schema('missingValueTreatment="returnInvalid"')))
+    assert graph.classify((0, None)) == "0"
+    with pytest.raises(quia.InstanceError, match="x1 is missing"):
+        graph.classify((None, 0))
+    marked = ("<Interval", '<Value value="-9" property="missing"/><Interval')
+    for how in (
+        schema('missingValueTreatment="returnInvalid"'),
+        ("<TreeModel f", '<TreeModel missingValueStrategy="aggregateNodes" f'),
+    ):
+        with pytest.raises(quia.Unsupported, match=r"'x1' has values that count as missing.*missing=False"):
+            pmml.read(changed(how, marked))
+        assert pmml.read(changed(how, marked), missing=False).classify((0, 0)) == "0"
+
+
+def test_priors_of_the_target_that_would_decide_are_refused():
+    priors = '<TargetValue value="0" priorProbability="0.9"/><TargetValue value="1" priorProbability="0.1"/>'
+    targets = ("<LocalTrans", f'<Targets><Target field="y">{priors}</Target></Targets><LocalTrans')
+    assert pmml.read(changed(targets)).classify((None, 0)) == "1"  # all rows get a prediction
+    gaps = ("returnLastPrediction", "returnNullPrediction")
+    with pytest.raises(quia.Unsupported, match="priorProbability of <Targets> decides"):
+        pmml.read(changed(targets, gaps))
+    rest = (
+        "</Node></Node>",
+        '</Node><Node score="1"><SimplePredicate field="float(x1)" operator="greaterThan" value="0.1"/></Node></Node>',
+    )
+    with pytest.raises(quia.Unsupported, match=r"decides.*missing=False"):
+        pmml.read(changed(targets, gaps, rest))
+    assert pmml.read(changed(targets, gaps, rest), missing=False).classify((1, 0)) == "1"
+
+
+@pytest.mark.parametrize(("yes", "no"), [("true", "false"), ("1", "0"), ("TRUE", "False"), (" true ", "FALSE")])
+@pytest.mark.parametrize("declared", ["", '<Value value="TRUE"/><Value value="0"/>'])
+def test_truth_values_are_spelled_in_many_ways(yes, no, declared):
+    field = nominal("boolean", declared)
+    test = f'<SimplePredicate field="unused" operator="equal" value="{yes}"/>'
+    array = f'<Array type="string">"{no}"</Array>'
+    either = f'<SimpleSetPredicate field="unused" booleanOperator="isIn">{array}</SimpleSetPredicate>'
+    tree = ('<Node score="0">', f'<Node score="0">{test}</Node><Node score="1">{either}</Node><Node score="0">')
+    graph = pmml.read(changed(field, tree))
+    assert [graph.classify((0, value)) for value in ("true", "false")] == ["0", "1"]
+
+
+def test_an_undeclared_value_that_means_missing_is_no_other_value():
+    field = nominal("string", '<Value value="-" property="missing"/>')
+    test = '<SimplePredicate field="unused" operator="notEqual" value="a"/>'
+    tree = ('<Node score="0">', f'<Node score="0">{test}</Node><Node score="0">')
+    strategy = ('noTrueChildStrategy="returnLastPrediction"', 'missingValueStrategy="nullPrediction"')
+    graph = pmml.read(changed(field, tree, strategy))
+    assert [graph.classify((5, value)) for value in ("b", "-")] == ["0", pmml.NO_PREDICTION]
 
 
 def test_fractional_strategies_refuse_missing_values():

@@ -20,7 +20,7 @@ from test_pmml import Evaluator, Model
 def values_of(variable):
     """A raw value for each state of a variable."""
     if variable.labels is not None:
-        special = {variable.other: "never heard of"} | {variable.no_value: None}
+        special = {variable.other: "nor of this"} | {variable.no_value: None}
         return [special.get(label, label) for label in variable.labels]
     numbers = list(variable.below)
     above = np.float32(numbers[-1] if numbers else 0.0) if variable.single else (numbers[-1] if numbers else 0.0)

@@ -146,3 +146,85 @@ def test_broken_models_never_crash():
             tree[key] = kept
     with pytest.raises(quia.FormatError):
         loader.read(b'{"learner":' + b"[" * 100_000)
+
+
+@pytest.mark.parametrize("value", [0, -1.5, 0.1, -999, np.inf])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_number_that_stands_for_missing(value, seed):
+    rng = np.random.default_rng(seed)
+    x = np.round(rng.normal(size=(300, 3)), 1)
+    x[rng.random(x.shape) < 0.2] = value
+    y = (np.where(x[:, 0] == value, 2, x[:, 0]) - (x[:, 1] > 0.3) > 0).astype(int)
+    model = xgboost.XGBClassifier(n_estimators=1, max_depth=4, learning_rate=1.0, missing=value).fit(x, y)
+    graph = quia.load(model)
+    rows = probes(model, 3, rng, 800)
+    rows = np.where(rng.random(rows.shape) < 0.3, near([value], rng, rows.size).reshape(rows.shape), rows)
+    rows = np.where(np.abs(rows) > 3e38, value, rows)  # other infinite numbers XGBoost refuses
+    assert [graph.classify(row) for row in rows.tolist()] == [str(c) for c in model.predict(rows)]
+    assert any(f"missing={value:g}" in note for note in graph.notes)
+    assert quia.load(model.get_booster()).notes == ()  # which knows nothing of it
+
+
+def test_a_number_for_missing_among_categories_is_refused():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame({"k": pandas.Categorical(list("abcd") * 30)})
+    options = {"n_estimators": 1, "enable_categorical": True}
+    model = xgboost.XGBClassifier(**options, missing=0).fit(table, [0, 1, 1, 0] * 30)
+    with pytest.raises(quia.Unsupported, match=r"missing=0 and tests categories.*train with missing=nan"):
+        quia.load(model)
+
+
+def with_base_score(score, leaf=0.0):
+    """A model whose leaves all add the same, so that the base score decides."""
+    raw = json.loads(trained().get_booster().save_raw("json"))
+    raw["learner"]["learner_model_param"]["base_score"] = score
+    tree = raw["learner"]["gradient_booster"]["model"]["trees"][0]
+    inner = [left != -1 for left in tree["left_children"]]
+    tree["split_conditions"] = [t if i else leaf for t, i in zip(tree["split_conditions"], inner, strict=True)]
+    return json.dumps(raw).encode()
+
+
+@pytest.mark.parametrize("score", ["0", "-0.0", "1E-7", "1E-6", "2E-6", "5E-1", "[9.99998E-1]", "9.999999E-1", "1"])
+def test_base_scores_are_kept_away_from_0_and_1(score):
+    for leaf in (0.0, 13.7, 13.74515, 13.74517, 13.8, 13.81550, 13.81552, 14.0, 17.0):
+        for sign in (1, -1):
+            data = with_base_score(score, sign * leaf)
+            model = xgboost.Booster()
+            model.load_model(bytearray(data))
+            expected = int(model.predict(xgboost.DMatrix([[0.0, 0.0]]))[0] > 0.5)
+            assert loader.read(data).classify((0, 0)) == str(expected), (score, leaf)
+
+
+@pytest.mark.parametrize("score", ["nan", "inf", "-1", "2", "[nan]", "1e400"])
+def test_a_base_score_that_is_no_chance_is_refused(score):
+    data = with_base_score(score)
+    with pytest.raises(xgboost.core.XGBoostError):
+        xgboost.Booster(model_file=bytearray(data)).predict(xgboost.DMatrix([[0.0, 0.0]]))
+    with pytest.raises(quia.FormatError, match="base score"):
+        loader.read(data)
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_early_stopping_ends_with_the_best_round(many, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 2))
+    y = np.digitize(x[:, 0], [-0.3, 0.6] if many else [0.1])
+    options = {"multi_strategy": "multi_output_tree", "tree_method": "hist"} if many else {}
+    # With so large a step all rounds after the first make it worse.
+    model = xgboost.XGBClassifier(
+        n_estimators=9, max_depth=3, learning_rate=2.0, early_stopping_rounds=3, min_child_weight=0, **options
+    )
+    model.fit(x, y, eval_set=[(x, rng.permutation(y))], verbose=False)
+    assert model.best_iteration == 0
+    assert model.get_booster().num_boosted_rounds() > 1
+    file = tmp_path / "model.json"
+    model.save_model(file)
+    rows = probes(model, 2, rng, 500)
+    expected = [str(c) for c in model.predict(rows)]
+    raw = json.loads(file.read_bytes())
+    del raw["learner"]["gradient_booster"]["model"]["iteration_indptr"]  # as before XGBoost 2.0
+    for graph in (quia.load(model), quia.load(file), loader.read(json.dumps(raw).encode())):
+        assert [graph.classify(row) for row in rows.tolist()] == expected
+        assert any("ends with round 1 of" in note for note in graph.notes)
+    with pytest.raises(quia.Unsupported, match="trees"):  # Booster.predict takes all of them
+        quia.load(model.get_booster())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from quia.conditions import Interval, states_where
@@ -34,6 +34,13 @@ class Test:
     where: tuple[Interval, ...] = ()
     but: tuple[Interval, ...] = ()
     codes: frozenset[int] | None = None
+
+
+def answered(test: Test, numbers: Interval, answer: bool) -> Test:
+    """The test with its answer about some numbers given, whatever it is about their neighbours."""
+    if answer:
+        return replace(test, where=(*test.where, numbers))
+    return replace(test, but=(*test.but, numbers))
 
 
 @dataclass(frozen=True, slots=True)

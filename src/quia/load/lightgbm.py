@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from quia.conditions import Interval
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
-from quia.load.binary import ENSEMBLE, Column, Node, Test, build, class_names
+from quia.load.binary import ENSEMBLE, Column, Node, Test, answered, build, class_names
 from quia.load.files import decode
 from quia.variables import Cut
 
@@ -175,11 +175,10 @@ class _Splits:
                 missing = to_left
             case _:
                 raise ValueError(f"decision type {kind}")
+        test = Test(column, left, right, missing=missing, where=where)
         if abs(threshold) > _ZERO and zero == (threshold >= 0):
-            return Test(column, left, right, missing=missing, where=where)
-        if zero:
-            return Test(column, left, right, missing=missing, where=(*where, _NEAR_ZERO))
-        return Test(column, left, right, missing=missing, where=where, but=(_NEAR_ZERO,))
+            return test
+        return answered(test, _NEAR_ZERO, zero)
 
     def _codes(self, which: int) -> frozenset[int]:
         if not 0 <= which < len(self.boundaries) - 1:

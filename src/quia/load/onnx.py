@@ -47,8 +47,8 @@ def read(
             raise Unsupported(
                 f"the model has the operators {found}", cure="give one with a single TreeEnsembleClassifier"
             )
-        graph.check_label(trees[0].outputs[0])
         ensemble = _Ensemble(trees[0], file)
+        graph.check_label(trees[0].outputs[0], ensemble.labels)
         columns = graph.columns(trees[0].inputs[0], 1 + max(ensemble.columns, default=0))
         ensemble.double = graph.is_double(trees[0].inputs[0])
         if names is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,14 +11,16 @@ from quia.errors import FormatError, Unsupported, listed, shown
 from quia.load.binary import Column
 from quia.load.protobuf import Message, blobs, floats, ints, message
 
-_FLOAT, _INT32, _INT64, _DOUBLE = 1, 6, 7, 11
+_FLOAT, _INT32, _INT64, _STRING, _DOUBLE = 1, 6, 7, 8, 11
 _NUMBERS = (_FLOAT, _INT32, _INT64, _DOUBLE)
+_TYPES = ("?", "FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE")
+_STANDARD = ("", "ai.onnx", "ai.onnx.ml")
 _MOST_COLUMNS = 10_000_000
 
 
 @dataclass(slots=True)
 class Operator:
-    """A node of the ONNX graph."""
+    """A node of the ONNX graph; its kind has the domain in front if that is not one of ONNX itself."""
 
     kind: str
     inputs: list[str]
@@ -85,18 +89,33 @@ class Graph:
             return [Column(f"f{index}", single) for index in range(width)]
         return [Column(name if alone else f"{name}[{index}]", single) for index in range(width)]
 
-    def check_label(self, tensor: str) -> None:
+    def check_label(self, tensor: str, labels: Sequence[str]) -> None:
         """The label must leave the model as it is, but for its type or shape."""
         reached = {tensor}
         for operator in self.operators:  # ONNX lists operators in an order in which they can run
-            if operator.kind in ("Cast", "Identity", "Reshape", "Squeeze") and operator.inputs[:1]:
-                reached.update(operator.outputs if operator.inputs[0] in reached else ())
+            if operator.inputs[:1] and operator.inputs[0] in reached and _keeps(operator, labels):
+                reached.update(operator.outputs)
         if not reached & set(self.outputs):
-            after = [o.kind for o in self.operators if reached & set(o.inputs)]
+            after = [_described(o) for o in self.operators if reached & set(o.inputs) and not reached & set(o.outputs)]
             raise Unsupported(
                 f"the label of the tree is not what the model puts out; it goes on to {listed(after) or 'nothing'}",
                 cure="export the tree alone",
             )
+
+
+def _keeps(operator: Operator, labels: Sequence[str]) -> bool:
+    """Whether an operator keeps labels apart and their texts as they are."""
+    if operator.kind == "Cast":
+        to = operator.attributes.get("to")
+        return to == _STRING or (to == _INT64 and all(re.fullmatch(r"0|-?[1-9][0-9]*", label) for label in labels))
+    return operator.kind in ("Identity", "Reshape", "Squeeze")
+
+
+def _described(operator: Operator) -> str:
+    to = operator.attributes.get("to")
+    if operator.kind != "Cast":
+        return operator.kind
+    return f"Cast to {_TYPES[to] if isinstance(to, int) and 0 <= to < len(_TYPES) else shown(to)}"
 
 
 def read_graph(data: bytes, file: str | None) -> Graph:
@@ -104,6 +123,7 @@ def read_graph(data: bytes, file: str | None) -> Graph:
     model = message(data, file)
     if 7 not in model:
         raise FormatError("has no graph, so it is no ONNX model", file=file)
+    _check_functions([message(function, file) for function in blobs(model.get(25, []), file)], file)
     graph = message(blobs(model[7], file)[0], file)
     operators = [_operator(message(node, file), file) for node in blobs(graph.get(1, []), file)]
     constants = {_text(message(tensor, file), 8, file) for tensor in blobs(graph.get(5, []), file)}
@@ -116,9 +136,19 @@ def read_graph(data: bytes, file: str | None) -> Graph:
     return Graph(operators, inputs, outputs, file)
 
 
+def _check_functions(functions: list[Message], file: str | None) -> None:
+    for function in functions:
+        if _text(function, 10, file) in _STANDARD:
+            raise Unsupported(
+                f"the model defines the operator {shown(_text(function, 1, file))} of ONNX itself anew",
+                cure="export it without functions of its own",
+            )
+
+
 def _operator(node: Message, file: str | None) -> Operator:
+    kind, domain = _text(node, 4, file), _text(node, 7, file)
     made = Operator(
-        _text(node, 4, file),
+        kind if domain in _STANDARD else f"{domain}.{kind}",
         [name.decode("utf-8", "replace") for name in blobs(node.get(1, []), file)],
         [name.decode("utf-8", "replace") for name in blobs(node.get(2, []), file)],
     )

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from quia.errors import Unsupported, listed, shown
 from quia.load.pmml_choice import Choice, Residue, children_first, compile_choice
-from quia.load.pmml_fields import PREDICATES, Reader, data_fields
+from quia.load.pmml_fields import PREDICATES, Reader
+from quia.load.pmml_schema import data_fields
 from quia.load.xml import Document, Element, parse
 from quia.ranges import difference, intersection
 
@@ -49,6 +50,11 @@ def _model(document: Document) -> tuple[Element, list[str]]:
         )
     if model.tag != "TreeModel":
         raise Unsupported(f"a <{model.tag}> (line {model.line}) is no tree", cure="give a TreeModel")
+    if model.attributes.get("isScorable", "true").strip() in ("false", "0"):
+        raise Unsupported(
+            f"the tree (line {model.line}) has isScorable='false', so it is not meant to decide",
+            cure="export one that is",
+        )
     if (function := document.need(model, "functionName")) != "classification":
         raise Unsupported(f"the tree is for {shown(function)}", cure="give a tree with functionName='classification'")
     return model, [f"the file has {len(models)} models; this is the first"] if len(models) > 1 else []
@@ -81,6 +87,13 @@ class _Tree:
         self.reader = Reader(document, self.inputs, usable)
         self.classes = self._declared_classes()
         self._walk()
+        self.reader.check_invalid_values(missing, self.strategy in _FRACTIONAL)
+        self.priors = any(
+            "priorProbability" in value.attributes
+            for targets in document.children(model, "Targets")
+            for target in document.children(targets, "Target")
+            for value in document.children(target, "TargetValue")
+        )
 
     def _one_of(self, name: str, values: tuple[str, ...], default: str) -> str:
         value = self.model.attributes.get(name, default)
@@ -134,12 +147,16 @@ class _Tree:
 
     def graph(self, notes: list[str]) -> DecisionGraph:
         """The graph; a missing value is a state only where it can lead to a prediction when it is asked for."""
+        notes = [*notes, *(note for of in self.inputs.values() if (note := of.note()))]
         for of in self.inputs.values():
             of.routed = True
         self.reader.make_variables(self.missing)
+        if self.priors:
+            return self._with_priors(self._build(notes))
         if not self.missing or self.keeps_last or self.strategy not in ("none", "nullPrediction"):
             return self._build(notes)
-        leads = [of.replacement is not None for of in self.inputs.values()]
+        # A value that counts as missing must not fall into the state of those that nobody mentions.
+        leads = [of.replacement is not None or (of.taken_for_missing and not of.numeric) for of in self.inputs.values()]
         for at in range(-1, len(self.nodes)):
             for variable, parts in self._choice(at)[1].values():
                 absent = self.reader.absent(variable)
@@ -150,6 +167,16 @@ class _Tree:
             of.routed = does
         self.reader.make_variables(True)
         return self._build(notes)
+
+    def _with_priors(self, graph: DecisionGraph) -> DecisionGraph:
+        """The graph, if it always makes a prediction, so that nobody asks for the priors of the target."""
+        if any(label >= len(self.classes) for label in graph.labels):
+            raise Unsupported(
+                "where the tree makes no prediction, the priorProbability of <Targets> decides",
+                cure="export the model without it"
+                + (", or load it with missing=False if no value is ever missing" if self.missing else ""),
+            )
+        return graph
 
     def _build(self, notes: list[str]) -> DecisionGraph:
         """The graph over the variables as they are, its nodes in the order in which PMML would ask them."""

@@ -1,132 +1,30 @@
-"""The fields of a PMML file: which columns there are, their states, and what simple predicates say about these."""
+"""The variables that PMML fields become, and what predicates say about their states."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from quia.conditions import Interval, states_where
 from quia.errors import InstanceError, Unsupported, listed, shown
 from quia.load.pmml_choice import Predicate, Test, join
+from quia.load.pmml_schema import NUMBERS, Field, Usable, number_of, spelled
 from quia.load.xml import Document, Element
-from quia.ranges import Ranges, difference, union
-from quia.variables import Cut, Variable, nearest_single, number_text
+from quia.ranges import Ranges, covers, difference, union
+from quia.variables import Cut, Variable, nearest_single
 
 DEEPEST_PREDICATE = 100
 """Compound predicates may nest this deep."""
 
 PREDICATES = ("SimplePredicate", "SimpleSetPredicate", "CompoundPredicate", "True", "False")
-_NUMBERS = ("integer", "float", "double")
 _TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
 _OPPOSITE = {"notEqual": "equal", "greaterOrEqual": "lessThan", "greaterThan": "lessOrEqual", "isNotIn": "isIn"}
-
-
-@dataclass(slots=True)
-class Field:
-    """A field of the data dictionary, gathered while the file is read; at the end it becomes a variable.
-
-    `declared` are the states that the file lists, in order; `seen` are those that predicates mention; `absent` are
-    values that mean missing. `replacement` stands for a missing value; `routed` says whether one is a state.
-    """
-
-    name: str
-    optype: str
-    type: str
-    declared: list[str] = field(default_factory=list)
-    absent: list[str] = field(default_factory=list)
-    seen: dict[str, None] = field(default_factory=dict)
-    cuts: dict[Cut, None] = field(default_factory=dict)
-    replacement: str | None = None
-    routed: bool = False
-
-    @property
-    def numeric(self) -> bool:
-        return self.optype == "continuous"
-
-
-def data_fields(document: Document, model: Element) -> tuple[dict[str, Field], str | None, dict[str, Field]]:
-    """The input fields in the model's order, the target's name, and every name that a predicate may use."""
-    dictionary = document.child(document.elements[0], "DataDictionary")
-    schema = document.child(model, "MiningSchema")
-    if dictionary is None or schema is None:
-        raise document.fault("has no <DataDictionary>, or its model no <MiningSchema>", model)
-    all_fields = {made.name: made for made in (_field(document, e) for e in document.children(dictionary, "DataField"))}
-    inputs: dict[str, Field] = {}
-    target = None
-    for element in document.children(schema, "MiningField"):
-        name, usage = document.need(element, "name"), element.attributes.get("usageType", "active")
-        if name not in all_fields:
-            raise document.fault(f"the mining field {shown(name)} is not in the data dictionary", element)
-        if usage in ("target", "predicted"):
-            target = name
-        elif usage == "active":
-            inputs[name] = all_fields[name]
-            _apply_schema(document, element, all_fields[name])
-    usable = dict(inputs)
-    for where in (document.elements[0], model):
-        for block in document.children(where, "TransformationDictionary", "LocalTransformations"):
-            usable |= _aliases(document, block, usable)
-    return inputs, target, usable
-
-
-def _field(document: Document, element: Element) -> Field:
-    made = Field(
-        document.need(element, "name"), document.need(element, "optype"), element.attributes.get("dataType", "string")
-    )
-    for value in document.children(element, "Value"):
-        kind, text = value.attributes.get("property", "valid"), document.need(value, "value")
-        if kind == "missing":
-            made.absent.append(_spelled(made, text))
-        elif kind == "valid":
-            made.declared.append(_spelled(made, text))
-    if made.type == "boolean" and not made.declared:
-        made.declared = ["false", "true"]
-    made.declared = list(dict.fromkeys(made.declared))
-    return made
-
-
-def _apply_schema(document: Document, element: Element, made: Field) -> None:
-    made.optype = element.attributes.get("optype", made.optype)
-    if (outliers := element.attributes.get("outliers", "asIs")) != "asIs":
-        raise Unsupported(
-            f"field {shown(made.name)} has outliers={shown(outliers)}",
-            cure="export the model with values taken as they are (outliers='asIs')",
-        )
-    replacement = element.attributes.get("missingValueReplacement")
-    if replacement is not None:
-        made.replacement = _spelled(made, replacement)
-
-
-def _aliases(document: Document, block: Element, known: dict[str, Field]) -> dict[str, Field]:
-    """Derived fields that only copy a field, as exporters write to say in which type it is compared."""
-    made: dict[str, Field] = {}
-    for element in document.children(block, "DerivedField"):
-        name, reference = document.need(element, "name"), document.child(element, "FieldRef")
-        source = None if reference is None else (known | made).get(reference.attributes.get("field", ""))
-        if source is None or (source.numeric and element.attributes.get("dataType") not in _NUMBERS):
-            continue  # refused by name if the tree tests it
-        if source.numeric and element.attributes["dataType"] != source.type:
-            if element.attributes["dataType"] == "integer":
-                continue
-            source.type = "float" if "float" in (element.attributes["dataType"], source.type) else "double"
-        made[name] = source
-    return made
-
-
-def _spelled(of: Field, text: str) -> str:
-    """A value's text, numbers in one spelling."""
-    if of.type not in _NUMBERS:
-        return text
-    try:
-        return number_text(float(text))
-    except ValueError:
-        return text
 
 
 class Reader:
     """Reads predicates twice: first to gather cuts and states, then, when variables are made, as sets of states."""
 
-    def __init__(self, document: Document, inputs: Mapping[str, Field], usable: Mapping[str, Field]) -> None:
+    def __init__(self, document: Document, inputs: Mapping[str, Field], usable: Usable) -> None:
         self.document, self.usable = document, usable
         self.place = {id(made): index for index, made in enumerate(inputs.values())}
         self.fields = list(inputs.values())
@@ -136,43 +34,84 @@ class Reader:
         """Note the cuts and states that a predicate mentions."""
         for element in self._simple(predicate):
             of = self._field(element)
+            of.tested = True
             if element.tag == "SimpleSetPredicate":
                 values = self._array(element, of)
             elif element.attributes.get("operator") in ("isMissing", "isNotMissing"):
                 values = []
             else:
-                values = [_spelled(of, self.document.need(element, "value"))]
+                values = [spelled(of, self.document.need(element, "value"))]
             if not of.numeric:
                 of.seen.update(dict.fromkeys(values))
-            elif of.type not in _NUMBERS:
+            elif of.type not in NUMBERS:
                 raise Unsupported(
                     f"the tree compares {shown(of.name)}, which is continuous of type {shown(of.type)}",
                     cure="export it as a number",
                 )
-            else:
+            elif values:
+                self._settle_precision(of, element)
                 operator = element.attributes.get("operator", "equal")
                 for value in values:
                     of.cuts.update(dict.fromkeys(self._cuts(of, operator, value, element)))
+
+    def _settle_precision(self, of: Field, element: Element) -> None:
+        """Note whether a field is compared in 32 bits, which must be the same everywhere."""
+        named = self.usable[element.attributes["field"]]
+        single = not isinstance(named, Unsupported) and named.single
+        if of.single not in (None, single):
+            raise Unsupported(
+                f"the tree compares {shown(of.name)} in 32 bits, and in 64 bits too (line {element.line})",
+                cure="export the model so that all predicates test the same copy of the field",
+            )
+        of.single = single
+
+    def check_invalid_values(self, missing: bool, fractional: bool) -> None:
+        """Refuse fields whose invalid or missing values are treated as cannot be followed."""
+        for of in self.fields:
+            if not of.tested:
+                continue
+            if of.bounded and of.invalid_are == "asValue":
+                raise Unsupported(
+                    f"field {shown(of.name)} has invalidValueTreatment='asValue', which replaces some of its values",
+                    cure="export the model with 'returnInvalid', 'asIs' or 'asMissing'",
+                )
+            if of.numeric and of.invalid_are == "asMissing" and of.bounded and of.single and of.type != "float":
+                raise Unsupported(
+                    f"field {shown(of.name)} has invalid values in 64 bits, and the tree compares it in 32",
+                    cure="export the model with invalidValueTreatment='returnInvalid' or 'asIs'",
+                )
+            if missing and of.taken_for_missing and (of.refuses_missing or fractional):
+                how = "missingValueTreatment='returnInvalid'" if of.refuses_missing else "the missingValueStrategy"
+                raise Unsupported(
+                    f"field {shown(of.name)} has values that count as missing, for which {how} gives no one leaf",
+                    cure="load it with missing=False if there are none in your data",
+                )
 
     def make_variables(self, missing: bool) -> None:
         """Make the variables, each with all its states."""
         self.variables = []
         for of in self.fields:
-            routed = missing and of.routed
+            routed = missing and of.routed and not of.refuses_missing
             if of.numeric:
-                for value in of.absent:
-                    of.cuts.update(dict.fromkeys(self._cuts(of, "equal", value, None)))
+                if of.tested:
+                    ends = (cut for intervals in self._validity(of) for interval in intervals for cut in interval)
+                    of.cuts.update(dict.fromkeys(cut for cut in ends if cut is not None))
                 cuts = [(cut.threshold, cut.after) for cut in of.cuts]
-                self.variables.append(Variable.numeric(of.name, cuts, missing=routed, single=of.type == "float"))
+                self.variables.append(Variable.numeric(of.name, cuts, missing=routed, single=_is_single(of)))
                 continue
             states = [state for state in of.declared or of.seen if state not in of.absent]
             if routed:
                 states += dict.fromkeys(of.absent)
             other = None if of.declared else _free("any other", states)
             no_value = _free("missing", states) if routed else None
+            if of.declared and of.invalid_are == "asMissing":
+                other = no_value
             self.variables.append(
                 Variable.nominal(
-                    of.name, [*states, *(s for s in (other, no_value) if s is not None)], other=other, no_value=no_value
+                    of.name,
+                    dict.fromkeys([*states, *(s for s in (other, no_value) if s is not None)]),
+                    other=other,
+                    no_value=no_value,
                 )
             )
 
@@ -204,30 +143,41 @@ class Reader:
         if element.tag == "SimpleSetPredicate":
             values = self._array(element, of)
         else:
-            values = [_spelled(of, self.document.need(element, "value"))]
+            values = [spelled(of, self.document.need(element, "value"))]
         base = _OPPOSITE.get(operator, operator)
         holds = union(pair for value in values for pair in self._where(of, variable, base, value, element))
         if base != operator:
             holds = difference(whole, holds)
-        holds = difference(holds, absent)
         if of.replacement is None:
-            return holds, absent
+            return difference(holds, absent), absent
         try:
             stands_for = variable.encode(of.replacement)
         except InstanceError as fault:
             raise self.document.fault(f"missingValueReplacement: {fault}", element) from None
-        return (union([*holds, *absent]) if any(a <= stands_for <= b for a, b in holds) else holds), ()
+        # The replacement itself is taken as it is, even if its value would count as missing in a row.
+        return (union([*holds, *absent]) if covers(holds, stands_for) else difference(holds, absent)), ()
 
     def absent(self, index: int) -> Ranges:
         """The states of a variable that mean missing."""
         of, variable = self.fields[index], self.variables[index]
-        known = [value for value in of.absent if variable.labels is None or value in variable.labels]
-        states = [variable.encode(value) for value in known]
-        if variable.labels is not None and variable.no_value is not None:
-            states.append(variable.labels.index(variable.no_value))
-        elif variable.labels is None and variable.missing:
-            states.append(variable.size - 1)
-        return union((state, state) for state in states)
+        if variable.labels is not None:
+            marks = (*of.absent, variable.no_value)
+            return union((state, state) for state, label in enumerate(variable.labels) if label in marks)
+        valid, marked = self._validity(of)
+        invalid = difference(((0, len(variable.cuts)),), states_where(variable, valid)) if valid else ()
+        unset = ((variable.size - 1,) * 2,) if variable.missing else ()
+        return union([*invalid, *states_where(variable, marked), *unset])
+
+    def _validity(self, of: Field) -> tuple[list[Interval], list[Interval]]:
+        """The intervals outside of which, if there are any, and those in which a number counts as missing."""
+        marked = self._points(of, of.absent)
+        if of.invalid_are != "asMissing":
+            return [], marked
+        rounded = [Interval(*(cut and Cut(_rounded(of, cut.threshold), cut.after) for cut in i)) for i in of.intervals]
+        return rounded + self._points(of, of.declared), marked + self._points(of, of.invalid)
+
+    def _points(self, of: Field, values: Iterable[str]) -> list[Interval]:
+        return [Interval(*self._cuts(of, "equal", value, None)) for value in values]
 
     def _where(
         self, of: Field, variable: Variable, operator: str, value: str, element: Element
@@ -256,15 +206,10 @@ class Reader:
             yield 0, last
 
     def _cuts(self, of: Field, operator: str, value: str, element: Element | None) -> list[Cut]:
-        try:
-            number = float(value)
-        except ValueError:
-            number = float("nan")
-        if number != number or "_" in value:
+        number = _rounded(of, number_of(value))
+        if number != number:
             message = f"{shown(of.name)} is compared with {shown(value)}, which is no number"
             raise self.document.fault(message, element or self.document.elements[0])
-        if of.type == "float":
-            number = nearest_single(number)
         base = _OPPOSITE.get(operator, operator)
         if base in ("lessThan", "lessOrEqual"):
             return [Cut(number, base == "lessOrEqual")]
@@ -278,7 +223,7 @@ class Reader:
             (re.sub(r"\\(.)", r"\1", found[1]) if found[1] is not None else found[2])
             for found in _TOKEN.finditer(array.text)
         )
-        values = [_spelled(of, token) for token in tokens]
+        values = [spelled(of, token) for token in tokens]
         if (count := array.attributes.get("n")) is not None and count != str(len(values)):
             raise self.document.fault(f"an <Array> of n={shown(count)} has {len(values)} values", array)
         return values
@@ -312,7 +257,10 @@ class Reader:
                 " transformation",
                 cure="export the model without transformations, on its own columns",
             )
-        return self.usable[name]
+        found = self.usable[name]
+        if isinstance(found, Unsupported):
+            raise found
+        return found.field
 
     def _parts(self, element: Element, depth: int) -> list[Element]:
         if depth >= DEEPEST_PREDICATE:
@@ -333,6 +281,14 @@ class Reader:
                 work += [(part, depth + 1) for part in reversed(self._parts(element, depth))]
             elif element.tag not in ("True", "False"):
                 yield element
+
+
+def _is_single(of: Field) -> bool:
+    return of.type == "float" if of.single is None else of.single
+
+
+def _rounded(of: Field, number: float) -> float:
+    return nearest_single(number) if _is_single(of) else number
 
 
 def _beyond(variable: Variable, cut: Cut) -> int:

@@ -2,7 +2,7 @@
 
 XGBoost rounds values to 32 bits and goes left where `value < threshold`; a category goes right if it is one of a
 node's; a missing value goes where the node says. The sum of leaf and base score is turned into a class as
-`XGBClassifier.predict` does, in 32-bit arithmetic.
+`XGBClassifier.predict` does, in 32-bit arithmetic; like it, a model that was stopped early ends with its best round.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from quia.conditions import Interval
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
-from quia.load.binary import ENSEMBLE, Column, Node, Test, build, class_names
+from quia.load.binary import ENSEMBLE, Column, Node, Test, answered, build, class_names
 from quia.load.files import decode
-from quia.variables import Cut, nearest_single
+from quia.variables import Cut, nearest_single, number_text
 
 if TYPE_CHECKING:
     from quia.graph import DecisionGraph
@@ -26,6 +26,7 @@ OPTIONS = ("categories", "classes", "missing")
 
 _BINARY = ("binary:logistic", "binary:hinge")
 _MANY = ("multi:softprob", "multi:softmax")
+_LEAST = nearest_single(1e-6)  # a base score below this is raised to it, one that near to 1 is lowered
 
 
 def convert(source: Any, **options: Any) -> DecisionGraph:
@@ -33,7 +34,11 @@ def convert(source: Any, **options: Any) -> DecisionGraph:
     booster = source.get_booster() if hasattr(source, "get_booster") else source
     if not hasattr(booster, "save_raw"):
         raise Unsupported(f"a {type(source).__qualname__} is no XGBoost model", cure="give a Booster or XGBClassifier")
-    return read(bytes(booster.save_raw("json")), **options)
+    data = bytes(booster.save_raw("json"))
+    if booster is source:  # Booster.predict goes on after the best round, and knows only NaN as missing
+        return _graph(data, None, stops=False, **options)
+    given = getattr(source, "missing", None)
+    return _graph(data, None, sentinel=math.nan if given is None else nearest_single(float(given)), **options)
 
 
 def read(
@@ -49,11 +54,26 @@ def read(
     `classes` names the classes 0, 1, …; `categories` names the codes 0, 1, … of categorical columns; with
     `missing=False` a missing value is no state.
     """
+    return _graph(data, file, classes=classes, categories=categories, missing=missing)
+
+
+def _graph(
+    data: bytes,
+    file: str | None,
+    *,
+    classes: Sequence[str] | None = None,
+    categories: Mapping[str, Sequence[str]] | None = None,
+    missing: bool = True,
+    stops: bool = True,
+    sentinel: float = math.nan,
+) -> DecisionGraph:
+    """The graph of a model that `stops` after its best round, or does not; the `sentinel` is a number for missing."""
     if data[:2] in (b"{L", b"{l", b"{i", b"{U"):
         raise Unsupported("this XGBoost model is in UBJSON", cure='save it as JSON: booster.save_model("model.json")')
     try:
-        learner = json.loads(decode(data, file))["learner"]
-        model = _Model(learner, file)
+        model = _Model(json.loads(decode(data, file))["learner"], file, sentinel)
+        if stops:
+            model.stop_early()
         return model.graph(classes, categories or {}, missing)
     except QuiaError:
         raise
@@ -66,8 +86,9 @@ def read(
 
 
 class _Model:
-    def __init__(self, learner: Mapping[str, Any], file: str | None) -> None:
-        self.learner, self.file = learner, file
+    def __init__(self, learner: Mapping[str, Any], file: str | None, sentinel: float) -> None:
+        self.learner, self.file, self.sentinel = learner, file, sentinel
+        self.notes: list[str] = []
         self.parameters = learner["learner_model_param"]
         self.objective = learner["objective"]["name"]
         booster = learner["gradient_booster"]
@@ -87,6 +108,24 @@ class _Model:
             raise ValueError("trees, their groups and classes do not fit")
         if (self.objective in _MANY) != (self.many > 1):
             raise ValueError(f"{self.objective} with {self.many} classes")
+
+    def stop_early(self) -> None:
+        """Drop the trees after the round that early stopping found best."""
+        best = self.learner.get("attributes", {}).get("best_iteration")
+        if best is None:
+            return
+        ends = self.model.get("iteration_indptr") or range(0, len(self.trees) + 1, self._trees_a_round())
+        if 0 <= int(best) < len(ends) - 2:
+            self.trees = self.trees[: ends[int(best) + 1]]
+            self.groups = self.groups[: len(self.trees)]
+            self.notes.append(
+                f"the model was stopped early: it ends with round {int(best) + 1} of {len(ends) - 1}, its best, as"
+                " XGBClassifier.predict does"
+            )
+
+    def _trees_a_round(self) -> int:
+        classes = 1 if int(self.trees[0]["tree_param"].get("size_leaf_vector", "1") or 1) > 1 else self.many
+        return classes * max(int(self.model["gbtree_model_param"].get("num_parallel_tree", "1")), 1)
 
     def graph(
         self, classes: Sequence[str] | None, categories: Mapping[str, Sequence[str]], missing: bool
@@ -117,9 +156,24 @@ class _Model:
             threshold = nearest_single(float(tree["split_conditions"][at]))
             if threshold != threshold:
                 raise ValueError(f"the threshold of node {at} is {threshold}")
-            return Test(column, left, right, missing=to_left, where=(Interval(None, Cut(threshold, False)),))
+            test = Test(column, left, right, missing=to_left, where=(Interval(None, Cut(threshold, False)),))
+            if self.sentinel != self.sentinel or (self.sentinel < threshold) == to_left:
+                return test
+            return answered(test, Interval(Cut(self.sentinel, False), Cut(self.sentinel, True)), to_left)
 
-        return build(self._columns(categories), names, 0, node, missing=missing, file=self.file)
+        self._check_sentinel(bool(codes))
+        return build(self._columns(categories), names, 0, node, missing=missing, file=self.file, notes=self.notes)
+
+    def _check_sentinel(self, categorical: bool) -> None:
+        if self.sentinel != self.sentinel:
+            return
+        value = number_text(self.sentinel)
+        if categorical:
+            raise Unsupported(
+                f"the model has missing={value} and tests categories, whose codes may be that number",
+                cure="train with missing=nan and missing values as NaN",
+            )
+        self.notes.append(f"the number {value} counts as missing, as the model has missing={value}")
 
     def _columns(self, categories: Mapping[str, Sequence[str]]) -> list[Column]:
         count = int(self.parameters["num_feature"])
@@ -177,9 +231,9 @@ class _Model:
         base = [nearest_single(score) for score in (given * self.many if len(given) == 1 else given)]
         if len(base) != self.many:
             raise ValueError(f"{len(base)} base scores for {self.many} classes")
-        if self.objective == "binary:logistic":
-            return [nearest_single(-math.log(nearest_single(nearest_single(1 / score) - 1))) for score in base]
-        return base
+        if not all(map(math.isfinite, base)):
+            raise ValueError(f"the base score is {listed(base)}")
+        return [_logit(score) for score in base] if self.objective == "binary:logistic" else base
 
     def _added(self, margins: Sequence[float], index: int, tree: Mapping[str, Any], leaf: int) -> list[float]:
         """The margins when a leaf of a tree is added to them."""
@@ -207,3 +261,11 @@ class _Model:
             total = nearest_single(sum(powers))
             margins = [nearest_single(power / total) for power in powers]
         return max(range(len(margins)), key=lambda which: margins[which])  # the first of equals
+
+
+def _logit(chance: float) -> float:
+    """The margin of a chance, which XGBoost keeps away from 0 and 1."""
+    if not 0 <= chance <= 1:
+        raise ValueError(f"the base score {chance} is no chance")
+    kept = min(max(chance, _LEAST), nearest_single(1 - _LEAST))
+    return nearest_single(-math.log(nearest_single(nearest_single(1 / kept) - 1)))
