@@ -60,7 +60,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(BIN)/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench,web]'  # all that README shows
 	@touch $@
 
 $(VENV)/.installed-dev: $(BIN)/python $(SOURCES)

@@ -214,6 +214,23 @@ def test_real_trees_have_counts_in_the_papers_range(shared_data):
         assert low < found["count_necessary"]["count"].mean() < high
 
 
+def test_generated_classifiers_where_no_data_are(tmp_path, monkeypatch, capsys):
+    """Whoever has only this project can still run it."""
+    home = tmp_path / "a" / "b"
+    home.mkdir(parents=True)
+    monkeypatch.chdir(home)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    command = ["bench", "table", "--quick", "--rows", "4", "--paper-rows", "2", "--paper-limit", "0.3", "--jobs", "1"]
+    assert main(command) == 0
+    said = capsys.readouterr()
+    assert "generated classifiers are measured" in said.err
+    assert "J48" not in said.out and "stand-in" not in said.out
+    rows = rows_of(home / "quia-bench" / "instances.csv")
+    assert len(rows) == 12 and len({row["benchmark"] for row in rows}) == 3
+    assert main([*command, "--benchmark", "generated tree, 301 nodes", "--out", "one"]) == 0
+    assert len(rows_of(home / "one" / "instances.csv")) == 4
+
+
 def test_an_empty_folder_is_told(tmp_path):
     with pytest.raises(Unsupported, match=r"has no trees/\*/tree\.j48\.txt"):
         benchmarks.find(tmp_path)

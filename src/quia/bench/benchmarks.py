@@ -10,7 +10,7 @@ import csv
 import gzip
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +21,7 @@ import numpy.typing as npt
 from quia.errors import InstanceError, Unsupported, listed
 from quia.graph import DecisionGraph
 from quia.load import load
+from quia.load.json import write as write_json
 from quia.tables import read_csv
 
 RANDOM_INSTANCES = 1000
@@ -79,13 +80,34 @@ def find(folder: str | Path, names: Sequence[str] = ()) -> list[Benchmark]:
         raise Unsupported(
             f"{root} has no trees/*/tree.j48.txt and no graphs/*.odd.gz", cure="name such a folder with --data DIR"
         )
-    if not names:
-        return found
-    chosen = [b for b in found if any(_is_called(b, name) for name in names)]
+    return _called(found, names)
+
+
+def generated(folder: Path, names: Sequence[str] = ()) -> list[Benchmark]:
+    """Classifiers for those who have no folder of others: made once, by rules, and kept as files."""
+    from quia.bench.generate import threshold_graph, tree
+
+    makers: dict[str, Callable[[], DecisionGraph]] = {
+        "generated tree, 301 nodes": lambda: tree(301, 12),
+        "generated tree, 3,001 nodes": lambda: tree(3001, 60),
+        "generated graph, 5,000 nodes": lambda: threshold_graph(5000, 30),
+    }
+    found = []
+    for name, make in makers.items():
+        file = folder / f"{name.replace(',', '').replace(' ', '-')}.json"
+        if not file.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            write_json(make(), file)
+        found.append(Benchmark(name, "model", file))
+    return _called(found, names)
+
+
+def _called(found: list[Benchmark], names: Sequence[str]) -> list[Benchmark]:
+    """Those with these names; all if there are none."""
     for name in names:
         if not any(_is_called(b, name) for b in found):
             raise Unsupported(f"there is no benchmark {name!r}", cure=f"there are {listed(b.name for b in found)}")
-    return chosen
+    return [b for b in found if not names or any(_is_called(b, name) for name in names)]
 
 
 def _is_called(benchmark: Benchmark, name: str) -> bool:

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from quia.bench.arguments import default_cache
 from quia.bench.benchmarks import SEED, Benchmark, arff_header, arff_value, find, table
 from quia.errors import Unsupported, listed
 
@@ -57,11 +58,6 @@ def benchmarks(
     found = find(folder / ("openml" if openml else "learned"), chosen) if chosen else []
     graphs = [] if data is None or (names and "graphs" not in names) else find(data)
     return found + [b for b in graphs if b.kind == "graph"]
-
-
-def default_cache() -> Path:
-    """Where fetched data and learned trees are kept."""
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "quia"
 
 
 def _training(data: str | None) -> list[Path]:

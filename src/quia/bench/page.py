@@ -58,7 +58,7 @@ def page(summaries: Sequence[dict[str, Any]], instances: Sequence[dict[str, Any]
     rows = [row for summary in summaries for row in report.rows_of(summary)]
     bullets = "".join(f"<li>{escape(line.removeprefix('- '))}</li>" for line in report.verdict(summaries, settings))
     reading = "".join(
-        f"<p class=soft>{escape(line.lstrip(chr(92)))}</p>" for line in report.how_to_read(settings) if line
+        f"<p class=soft>{escape(line.lstrip(chr(92)))}</p>" for line in report.how_to_read(settings, summaries) if line
     )
     parts = [
         "<h1>The paper’s Table 1, here</h1>",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quia.bench.arguments import add_data, benchmarks_of
+from quia.bench.arguments import add_data, benchmarks_of, default_cache
 from quia.command import Subparsers
 from quia.command.numbers import positive_seconds, whole
 from quia.command.streams import write
@@ -55,7 +55,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Install what is missing, ask every tool, check, and print."""
     from quia.bench.bar import Bar
     from quia.bench.environments import environment
-    from quia.bench.learn import default_cache
     from quia.bench.peer_tree import subject
 
     arguments.benchmark = arguments.benchmark or list(DEFAULT_TREES)
@@ -63,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     out.mkdir(parents=True, exist_ok=True)
     where = Path(arguments.environments) if arguments.environments else default_cache() / "peers"
     chosen = arguments.peer or list(PEERS)
-    benchmarks = [b for b in benchmarks_of(arguments) if b.kind == "tree"]
+    benchmarks = [b for b in benchmarks_of(arguments, or_generated=False) if b.kind == "tree"]
     results: list[dict[str, Any]] = []
     notes: list[str] = []
     with Bar(len(benchmarks) * (len(chosen) + 1) + len(chosen)) as bar:

@@ -98,7 +98,7 @@ def markdown(summaries: Sequence[dict[str, Any]], settings: dict[str, Any]) -> s
             "",
             plain_table(header(), rows),
             "",
-            *how_to_read(settings),
+            *how_to_read(settings, summaries),
             "",
             "## All instances, by the kernel",
             "",
@@ -131,21 +131,32 @@ def verdict(summaries: Sequence[dict[str, Any]], settings: dict[str, Any]) -> li
     ]
 
 
-def how_to_read(settings: dict[str, Any]) -> list[str]:
-    """What the columns mean, and what is not comparable."""
-    return [
+def how_to_read(settings: dict[str, Any], summaries: Sequence[dict[str, Any]]) -> list[str]:
+    """What the columns mean, and what is not comparable, of the kinds of benchmarks that there are."""
+    kinds = {summary["kind"] for summary in summaries}
+    lines = [
         "Counts and times are means over the instances on which paper.py finishes both SR and SSR (NR and SNR), as in"
         f" the paper. `out`: instances not finished in time ({settings['paper_limit']:g} s of CPU for paper.py, 60 s in"
         " the paper; the kernel's limit goes by the clock on the wall). Times are CPU seconds; paper.py's begin when"
         " the complete reason is there, as the paper's do, the kernel's with the instance, and end when the last reason"
         " is listed.",
-        "",
-        "Trees are J48's of the same data but of other splits, so their sizes and counts differ a little from the"
-        " paper's. gisette_like was made as gisette was, from other data, so it has no printed figures. The graphs are"
-        " stand-ins: compiled from networks of the same kind, with classes and features chosen by us.",
-        "",
-        "\\* The paper's own graphs are not public; their figures stand here for the order of size only.",
     ]
+    if "tree" in kinds:
+        lines += [
+            "",
+            "Trees are J48's of the same data but of other splits, so their sizes and counts differ a little from the"
+            " paper's. gisette_like was made as gisette was, from other data, so it has no printed figures.",
+        ]
+    if "graph" in kinds:
+        lines += [
+            "",
+            "The graphs are stand-ins: compiled from networks of the same kind, classes and features chosen by us.",
+            "",
+            "\\* The paper's own graphs are not public; their figures stand here for the order of size only.",
+        ]
+    if "model" in kinds:
+        lines += ["", "Generated classifiers, and their instances, are made by rules; the paper has none like them."]
+    return lines
 
 
 def all_instances(summaries: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
