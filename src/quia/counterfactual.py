@@ -12,13 +12,6 @@ from quia.ranges import Ranges, covers, difference
 from quia.reason import State
 from quia.variables import Variable
 
-Edge = tuple[Ranges, int]
-Restricted = dict[int, tuple[int, list[Edge]]]
-"""Nodes, children first, that test only changed variables: the place of the variable among these, and the edges.
-
-Every node leads to a leaf that does not sustain the decision."""
-_LEAF = -1
-
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
@@ -76,116 +69,141 @@ def _violations(
     if isinstance(classifier, Circuit):
         # Its variables are Boolean, so there is one way to violate a reason, and it changes the decision (paper §5).
         return [(tuple(1 - states[v] for v in reason), 0 if sustains(1) else 1)]
-    return _assignments(classifier, states, reason, *_restricted(classifier, states, reason, sustains))
-
-
-def _restricted(
-    graph: DecisionGraph, states: Sequence[int], changed: Sequence[int], sustains: Callable[[int], bool]
-) -> tuple[Restricted, int]:
-    """The graph when just these variables leave their states, and its root; only what does not sustain the decision.
-
-    Complexity: linear in the part of the graph that they reach.
-    """
-    place = {variable: number for number, variable in enumerate(changed)}
-    root = len(graph) - 1
-    ways: dict[int, list[Edge]] = {}
-    work = [root]
-    while work:
-        node = work.pop()
-        if node in ways:
-            continue
-        test, _, edges = graph.nodes[node]
-        own = states[test]
-        if test not in place:
-            ways[node] = [(ranges, child) for ranges, child in edges if covers(ranges, own)]
-        else:
-            # Restricted labels part what is possible on a path, so only the instance's own state is to be cut out.
-            ways[node] = [(rest, child) for ranges, child in edges if (rest := difference(ranges, ((own, own),)))]
-        work += [child for _, child in ways[node]]
-    found: Restricted = {}
-    now: dict[
-        int, int
-    ] = {}  # where each node leads when tests with one outcome are left out; nowhere if it is not here
-    for node in sorted(ways):  # children first
-        test, label, _ = graph.nodes[node]
-        kept = [(ranges, now[child]) for ranges, child in ways[node] if child in now]
-        if test < 0 and not sustains(label):
-            found[node], now[node] = (_LEAF, []), node
-        elif test in place and kept:
-            found[node], now[node] = (place[test], kept), node
-        elif kept:
-            now[node] = kept[0][1]
-    return found, now[root]
-
-
-def _with_state(graph: Restricted, root: int, place: int, state: int) -> tuple[Restricted, int] | None:
-    """The graph when the variable at this place has this state; None if nothing is left."""
-    found: Restricted = {}
-    now: dict[int, int] = {}
-    for node, (test, edges) in graph.items():
-        kept = [(r, now[child]) for r, child in edges if child in now and (test != place or covers(r, state))]
-        if test == place and kept:
-            now[node] = kept[0][1]
-        elif test == _LEAF or (test != place and kept):
-            found[node], now[node] = (test, kept), node
-    return (found, now[root]) if root in now else None
+    return _assignments(classifier, states, reason, _Restricted(classifier, states, reason, sustains))
 
 
 def _assignments(
-    graph: DecisionGraph, states: Sequence[int], changed: Sequence[int], restricted: Restricted, root: int
+    graph: DecisionGraph, states: Sequence[int], changed: Sequence[int], restricted: _Restricted
 ) -> Iterator[tuple[tuple[int, ...], int]]:
-    """The states of the changed variables that lead to a leaf, nearest first.
+    """The states of the changed variables that lead to a leaf, nearest first; they are chosen one by one."""
 
-    Complexity: each comes after at most as many passes over the restricted graph as the variables have states.
-    """
+    def options() -> tuple[Iterator[int], set[tuple[int, ...]]]:
+        variable = changed[len(chosen)]
+        return iter(_nearest_first(graph.variables[variable], states[variable])), set()
+
     chosen: list[int] = []
-    work = [_options(graph, states, changed, 0, restricted, root)]
+    work = [options()]  # of each variable the states left to try, and what has been in vain
     while work:
-        found = next(work[-1], None)
-        if found is None:
+        left, in_vain = work[-1]
+        state = next(left, None)
+        if state is None:
             work.pop()
             if chosen:
                 chosen.pop()
+                restricted.undo()
             continue
-        state, restricted, root = found
         if len(chosen) + 1 == len(changed):
-            yield (*chosen, state), graph.nodes[root][1]
-        else:
+            if (leaf := restricted.leaf(state)) is not None:
+                yield (*chosen, state), graph.nodes[leaf][1]
+            continue
+        # States that no test tells apart lead to the same.
+        outcome = restricted.outcome(len(chosen), state)
+        if outcome in in_vain:
+            continue
+        if restricted.choose(len(chosen), outcome):
             chosen.append(state)
-            work.append(_options(graph, states, changed, len(chosen), restricted, root))
-
-
-def _options(
-    graph: DecisionGraph, states: Sequence[int], changed: Sequence[int], place: int, restricted: Restricted, root: int
-) -> Iterator[tuple[int, Restricted, int]]:
-    """The states that a variable may have, nearest first, each with the graph that it leaves."""
-    nearest = _nearest_first(graph.variables[changed[place]], states[changed[place]])
-    if place + 1 == len(changed):  # only this variable is tested, so a walk is all that a state needs
-        for state in nearest:
-            if (leaf := _leaf(restricted, root, state)) is not None:
-                yield state, restricted, leaf
-        return
-    tests = [edges for test, edges in restricted.values() if test == place]
-    # States that no test tells apart leave the same graph.
-    known: dict[tuple[int, ...], tuple[Restricted, int] | None] = {}
-    for state in nearest:
-        outcome = tuple(next((child for r, child in edges if covers(r, state)), -1) for edges in tests)
-        if outcome not in known:
-            known[outcome] = _with_state(restricted, root, place, state)
-        if (left := known[outcome]) is not None:
-            yield state, *left
-
-
-def _leaf(restricted: Restricted, node: int, state: int) -> int | None:
-    """The leaf that a state leads to, if there is one."""
-    while restricted[node][0] != _LEAF:
-        for ranges, child in restricted[node][1]:
-            if covers(ranges, state):
-                node = child
-                break
+            work.append(options())
         else:
-            return None
-    return node
+            in_vain.add(outcome)
+            restricted.undo()
+
+
+class _Restricted:
+    """The graph when just some variables leave their states; of these, states can be chosen, and chosen otherwise.
+
+    A node is open if it leads to a leaf that does not sustain the decision, as far as states are chosen. `count` has
+    the open edges of a node; of one whose variable is chosen, `only` has the edge that is left. Complexity: linear in
+    the part of the graph that the variables reach; a choice costs the nodes that it closes.
+    """
+
+    def __init__(
+        self, graph: DecisionGraph, states: Sequence[int], changed: Sequence[int], sustains: Callable[[int], bool]
+    ) -> None:
+        place = {variable: number for number, variable in enumerate(changed)}
+        self.root = len(graph) - 1
+        self.edges: dict[int, list[tuple[Ranges, int]]] = {}
+        self.tests: list[list[int]] = [[] for _ in changed]
+        self.parents: dict[int, list[int]] = {self.root: []}
+        work = [self.root]
+        while work:
+            node = work.pop()
+            test, _, edges = graph.nodes[node]
+            own = states[test]
+            if test in place:
+                self.tests[place[test]].append(node)
+                # Restricted labels part what is possible on a path, so only the instance's own state is to be cut out.
+                kept = [(rest, child) for ranges, child in edges if (rest := difference(ranges, ((own, own),)))]
+            else:
+                kept = [(ranges, child) for ranges, child in edges if covers(ranges, own)]
+            self.edges[node] = kept
+            for _, child in kept:
+                if child not in self.parents:
+                    self.parents[child] = []
+                    work.append(child)
+                self.parents[child].append(node)
+        self.count: dict[int, int] = {}
+        for node in sorted(self.edges):  # children first
+            test, label, _ = graph.nodes[node]
+            open_leaf = test < 0 and not sustains(label)
+            self.count[node] = open_leaf + sum(self.count[child] > 0 for _, child in self.edges[node])
+        self.last = frozenset(self.tests[-1])
+        self.only: dict[int, int] = {}
+        self.trail: list[list[tuple[int, int]]] = []  # of each choice, the nodes that it changed, and their counts
+
+    def outcome(self, place: int, state: int) -> tuple[int, ...]:
+        """For each node that tests the variable at this place, the edge that a state takes, or -1."""
+        return tuple(self._edge(node, state) for node in self.tests[place])
+
+    def _edge(self, node: int, state: int) -> int:
+        return next((at for at, (ranges, _) in enumerate(self.edges[node]) if covers(ranges, state)), -1)
+
+    def choose(self, place: int, outcome: Sequence[int]) -> bool:
+        """Leave these edges only; whether the root is still open."""
+        self.trail.append([])
+        for node, edge in zip(self.tests[place], outcome, strict=True):
+            self.only[node] = edge
+            if self.count[node]:
+                self._set(node, int(edge >= 0 and self.count[self.edges[node][edge][1]] > 0))
+        return self.count[self.root] > 0
+
+    def undo(self) -> None:
+        """Take the last choice back."""
+        for node, count in reversed(self.trail.pop()):
+            self.count[node] = count
+        for node in self.tests[len(self.trail)]:
+            del self.only[node]
+
+    def leaf(self, state: int) -> int | None:
+        """The open leaf that a state of the last variable leads to, all others being chosen."""
+        node = self.root
+        while self.edges[node]:
+            edge = self._edge(node, state) if node in self.last else self.only.get(node, 0)
+            if edge < 0:
+                return None
+            node = self.edges[node][edge][1]
+        return node if self.count[node] else None
+
+    def _set(self, node: int, count: int) -> None:
+        """Change how many edges of a node are open, and of those above if it closes."""
+        self._note(node, count)
+        closed = [] if count else [node]
+        while closed:
+            node = closed.pop()
+            for parent in self.parents[node]:
+                left = self.count[parent]
+                if not left:
+                    continue
+                if parent not in self.only:
+                    left -= 1
+                elif self.edges[parent][self.only[parent]][1] == node:
+                    left = 0
+                self._note(parent, left)
+                if not left:
+                    closed.append(parent)
+
+    def _note(self, node: int, count: int) -> None:
+        self.trail[-1].append((node, self.count[node]))
+        self.count[node] = count
 
 
 def _nearest_first(variable: Variable, own: int) -> list[int]:
