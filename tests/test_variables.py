@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 import quia
 from quia.conditions import parse, states_where
+from quia.cuts import nearest_single
 from quia.errors import GraphError, InstanceError
-from quia.variables import Variable, nearest_single
+from quia.variables import Variable
 
 numbers = st.floats(allow_nan=False)
 sides = st.sampled_from(["before", "after"])

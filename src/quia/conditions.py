@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from quia.cuts import Cut, interval_text
 from quia.errors import GraphError, did_you_mean, listed, shown
 from quia.ranges import Ranges, union
-from quia.variables import MISSING, Cut, Variable, interval_text
+from quia.variables import MISSING, Variable
 
 _COMPARISON = re.compile(r"\s*(<=|<|>=|>)\s*(\S+)\s*")
 _INTERVAL = re.compile(r"\s*([(\[])\s*([^\s,]+)\s*,\s*([^\s,]+?)\s*([)\]])\s*")

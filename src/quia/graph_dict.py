@@ -8,10 +8,11 @@ from typing import Any
 from quia import conditions
 from quia.conditions import Condition
 from quia.consistent import Edges
+from quia.cuts import Cut, interval_text
 from quia.errors import GraphError, did_you_mean, listed, shown
 from quia.graph import DecisionGraph
 from quia.ranges import Ranges, union
-from quia.variables import MISSING, Cut, Variable, interval_text
+from quia.variables import MISSING, Variable
 
 VERSION = 1
 _Conditions = tuple[Condition, ...] | tuple[object, ...]

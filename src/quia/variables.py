@@ -6,42 +6,17 @@ Glossary: a *cut* parts the numbers in two; a *state* is a nominal value or an i
 from __future__ import annotations
 
 import math
-import operator
-import struct
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
+from quia.cuts import Cut, interval_text, nearest_single
 from quia.errors import GraphError, InstanceError, did_you_mean, listed, shown
+from quia.values import NO_VALUE, is_missing, spellings, truth
 
 MISSING = "missing"
-_NO_VALUE = (None, "", "?")  # how tables write a value that is not there
-
-
-class Cut(NamedTuple):
-    """A border between numbers: after the threshold (`<= t` | `> t`) or before it (`< t` | `>= t`)."""
-
-    threshold: float
-    after: bool = True
-
-    def last_below(self, single: bool) -> float:
-        """The greatest number on the lower side, in the type the model compares in.
-
-        Two cuts with no number between them have the same one, so they make no state that nothing can be in.
-        """
-        if single:
-            below = nearest_single(self.threshold)
-            if below > self.threshold or (below == self.threshold and not self.after):
-                below = _single_before(below)
-            return below
-        return self.threshold if self.after else math.nextafter(self.threshold, -math.inf)
-
-    @property
-    def parts_nothing(self) -> bool:
-        """Whether no number lies on one side: `<= inf` and `< -inf`."""
-        return self.threshold == (math.inf if self.after else -math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +155,11 @@ class Variable:
     def _encode_label(self, value: Any) -> int:
         found = self._index.get(value) if isinstance(value, str) else None
         if found is None:
-            found = next((self._index[text] for text in _spellings(value) if text in self._index), None)
+            found = next((self._index[text] for text in spellings(value) if text in self._index), None)
         if found is None and self.numbered:
-            found = next((s for s in range(self.size) if str(s) in (value, *_spellings(value))), None)
-        if found is None and (truth := _truth(value)) is not None:
-            found = self._index.get(str(truth), self._index.get(str(truth).lower()))
+            found = next((s for s in range(self.size) if str(s) in (value, *spellings(value))), None)
+        if found is None and (known := truth(value)) is not None:
+            found = self._index.get(str(known), self._index.get(str(known).lower()))
         if found is None:
             fallback = self.no_value if is_missing(value) else self.other
             found = None if fallback is None else self._index[fallback]
@@ -213,7 +188,7 @@ class Variable:
 
     def _as_number(self, value: Any) -> float:
         if isinstance(value, str):
-            if value.strip() in _NO_VALUE:
+            if value.strip() in NO_VALUE:
                 return math.nan
             if "_" in value:  # Python reads 1_000 as 1000; no table means that
                 raise InstanceError(f"{self.name} is {shown(value)}, which is not a number")
@@ -266,78 +241,6 @@ def _look_up(instance: Any, name: str) -> Any:
         raise InstanceError(f"the instance has no value for {name!r}, which the classifier tests{hint}") from None
 
 
-def number_text(number: float) -> str:
-    """A number as people write it, and as it is read back exactly.
-
-    >>> number_text(1450.0), number_text(0.1), number_text(-0.0)
-    ('1450', '0.1', '0')
-    """
-    text = repr(number + 0.0)
-    return text[:-2] if text.endswith(".0") else text
-
-
-def interval_text(lower: Cut | None, upper: Cut | None, *, single: bool = False) -> str:
-    """The numbers between two cuts in words: `<= 3`, `> 3`, `(3, 4]`, `(-inf, inf)`.
-
-    A cut among `single` numbers is written with the shortest number that, itself rounded to 32 bits, cuts there.
-
-    >>> interval_text(None, Cut(0.800000011920929)), interval_text(None, Cut(0.800000011920929), single=True)
-    ('<= 0.800000011920929', '<= 0.8')
-    """
-    if lower is not None and upper is not None:
-        # 'up to infinity' would read as if infinity were in, so the last number that is in is named.
-        lower = Cut(-Cut(math.inf, False).last_below(single), False) if lower.threshold == -math.inf else lower
-        upper = Cut(upper.last_below(single), True) if upper.threshold == math.inf else upper
-    if single:
-        lower, upper = lower and _shortest_single(lower), upper and _shortest_single(upper)
-    if lower is None and upper is None:
-        return "(-inf, inf)"
-    if lower is None:
-        assert upper is not None
-        return f"{'<=' if upper.after else '<'} {number_text(upper.threshold)}"
-    if upper is None:
-        return f"{'>' if lower.after else '>='} {number_text(lower.threshold)}"
-    opening, closing = "(" if lower.after else "[", "]" if upper.after else ")"
-    return f"{opening}{number_text(lower.threshold)}, {number_text(upper.threshold)}{closing}"
-
-
-def _shortest_single(cut: Cut) -> Cut:
-    """A cut that reads short: after the last 32-bit number below, or before the first above, as 32 bits tell them.
-
-    So that what people write falls on the side that they read: where 2.45 is the first number above, it says `< 2.45`.
-    """
-    below = cut.last_below(True)
-    above = -_single_before(-below)
-    if not (math.isfinite(below) and math.isfinite(above)):
-        return cut
-    for digits in range(1, 10):  # nine digits tell all 32-bit numbers apart
-        for number in (cut.threshold, below, above):
-            short = float(f"{number:.{digits}g}")
-            rounded = nearest_single(short)
-            if rounded in (below, above):
-                return Cut(short, after=rounded == below)
-    return cut
-
-
-def nearest_single(number: float) -> float:
-    """The number rounded to 32 bits, as a cast to float32 does; too large becomes infinite."""
-    try:
-        return float(struct.unpack("f", struct.pack("f", number))[0])
-    except OverflowError:
-        return math.copysign(math.inf, number)
-
-
-def _single_before(number: float) -> float:
-    """The greatest 32-bit number below a 32-bit number."""
-    if number == -math.inf:
-        return number
-    if number == 0:
-        return -(2.0**-149)
-    bits = struct.unpack("i", struct.pack("f", number))[0]
-    before = struct.unpack("f", struct.pack("i", bits - 1 if number > 0 else bits + 1))[0]
-    return float(before)
-
-
 def _as_cut(name: str, cut: Any) -> Cut:
     threshold, side = cut if isinstance(cut, tuple) and len(cut) == 2 else (cut, True)
     after = {"after": True, "before": False}.get(side, side) if isinstance(side, str) else side
@@ -350,53 +253,3 @@ def _as_cut(name: str, cut: Any) -> Cut:
             f"variable {shown(name)} is cut at {shown(cut)}; a cut is a number, or a number with 'before' or 'after'"
         )
     return Cut(number, after)
-
-
-def _spellings(value: Any) -> list[str]:
-    """The texts that a nominal value which is no text may stand for: True is 'True' or '1', 1.0 is '1', 7 is '7.0'."""
-    if isinstance(value, str) or value is None:
-        return []
-    try:
-        texts = [str(value)]
-    except ValueError:  # a number of so many digits that Python does not write them
-        return []
-    whole = _whole(value)
-    if whole is not None:
-        texts.append(str(whole))
-        if abs(whole) <= _LARGEST and float(whole) == whole:
-            texts.append(str(float(whole)))
-    return texts
-
-
-_LARGEST = 2**1023  # a whole number that is surely no infinity in 64 bits
-
-
-def _whole(value: Any) -> int | None:
-    """A value as a whole number, not rounded; None if it is none."""
-    try:
-        return operator.index(value)
-    except TypeError:
-        pass
-    try:
-        number = float(value)
-        return int(number) if number.is_integer() and number == value else None
-    except (TypeError, ValueError, OverflowError):
-        return None
-
-
-def _truth(value: Any) -> bool | None:
-    """What a number that is 0 or 1 says as a truth value; models do not tell True from 1."""
-    whole = None if isinstance(value, str) or value is None else _whole(value)
-    return bool(whole) if whole in (0, 1) else None
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a value is one that tables write where there is none, or NaN."""
-    if value is None or isinstance(value, str):
-        return value is None or value.strip() in _NO_VALUE
-    try:
-        return bool(value != value)
-    except (TypeError, ArithmeticError):  # pandas' NA has no truth value, because it is missing; Decimal's sNaN neither
-        return True
-    except ValueError:  # an array is no value, so it is none that is missing
-        return False

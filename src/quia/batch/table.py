@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.errors import InstanceError, QuiaError, Unsupported, did_you_mean, shown
-from quia.variables import Variable, is_missing
+from quia.values import is_missing
+from quia.variables import Variable
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from quia.cuts import nearest_single
 from quia.errors import InstanceError, did_you_mean
 from quia.graph import DecisionGraph
 from quia.load import load, load_with_predictor
 from quia.ranges import Ranges, intersection, members, size
-from quia.variables import Variable, nearest_single
+from quia.variables import Variable
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier

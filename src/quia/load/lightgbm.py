@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from quia.conditions import Interval
+from quia.cuts import Cut
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
 from quia.load.binary import ENSEMBLE, Column, Node, Test, answered, build, class_names
 from quia.load.files import decode
-from quia.variables import Cut
 
 if TYPE_CHECKING:
     from quia.graph import DecisionGraph

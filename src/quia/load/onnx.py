@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from quia.conditions import Interval
+from quia.cuts import Cut, nearest_single
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
 from quia.load.binary import ENSEMBLE, Column, Node, Test, build, class_names
 from quia.load.onnx_graph import Operator, read_graph
-from quia.variables import Cut, nearest_single
 
 if TYPE_CHECKING:
     from quia.graph import DecisionGraph

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from quia.conditions import Interval, states_where
+from quia.cuts import Cut, nearest_single
 from quia.errors import InstanceError, Unsupported, listed, shown
 from quia.load.pmml_choice import Predicate, Test, join
 from quia.load.pmml_schema import NUMBERS, Field, Usable, number_of, spelled
 from quia.load.xml import Document, Element
 from quia.ranges import Ranges, covers, difference, union
-from quia.variables import Cut, Variable, nearest_single
+from quia.variables import Variable
 
 DEEPEST_PREDICATE = 100
 """Compound predicates may nest this deep."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from quia.conditions import Interval
+from quia.cuts import Cut, interval_text, number_text
 from quia.errors import Unsupported, listed, shown
 from quia.load.xml import Document, Element
-from quia.variables import Cut, interval_text, number_text
 
 NUMBERS = ("integer", "float", "double")
 _CLOSURES = ("openOpen", "openClosed", "closedOpen", "closedClosed")

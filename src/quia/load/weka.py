@@ -14,12 +14,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from quia.cuts import Cut
 from quia.errors import FormatError, Unsupported, did_you_mean, listed, shown
 from quia.load.arff import Attribute, Table, numbers, read_arff
 from quia.load.files import decode
 from quia.load.weka_printed import read_printed
 from quia.load.weka_tree import Leaf, Node, Split, read_drawn
-from quia.variables import Cut, Variable
+from quia.variables import Variable
 
 if TYPE_CHECKING:
     from quia.consistent import Edges

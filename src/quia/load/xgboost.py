@@ -14,10 +14,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from quia.conditions import Interval
+from quia.cuts import Cut, nearest_single, number_text
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
 from quia.load.binary import ENSEMBLE, Column, Node, Test, answered, build, class_names
 from quia.load.files import decode
-from quia.variables import Cut, nearest_single, number_text
 
 if TYPE_CHECKING:
     from quia.graph import DecisionGraph

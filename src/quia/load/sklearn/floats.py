@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from quia.variables import Cut, number_text
+from quia.cuts import Cut, number_text
 
 Floats = npt.NDArray[np.float64]
 Function = Callable[[Floats], Floats]

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from quia.cuts import Cut, interval_text, number_text
 from quia.errors import Unsupported, did_you_mean, listed, shown
-from quia.variables import Cut, interval_text, number_text
 
 Values = npt.NDArray[np.float64]
 

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from quia.cuts import Cut, number_text
 from quia.errors import Unsupported
 from quia.load.sklearn.floats import Crossing, crossings, cut_after
 from quia.load.sklearn.steps import MISSING, NONE, OTHER, Column, Refused, as_number, refuse_missing
 from quia.ranges import Ranges, union
-from quia.variables import Cut, Variable, number_text
+from quia.variables import Variable
 
 ANY_OTHER = "any other"
 NO_VALUE = "missing"

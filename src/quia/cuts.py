@@ -1,0 +1,103 @@
+"""Cuts: borders between numbers, exact in 32 and in 64 bits, and how they are written."""
+
+from __future__ import annotations
+
+import math
+import struct
+from typing import NamedTuple
+
+
+class Cut(NamedTuple):
+    """A border between numbers: after the threshold (`<= t` | `> t`) or before it (`< t` | `>= t`)."""
+
+    threshold: float
+    after: bool = True
+
+    def last_below(self, single: bool) -> float:
+        """The greatest number on the lower side, in the type the model compares in.
+
+        Two cuts with no number between them have the same one, so they make no state that nothing can be in.
+        """
+        if single:
+            below = nearest_single(self.threshold)
+            if below > self.threshold or (below == self.threshold and not self.after):
+                below = _single_before(below)
+            return below
+        return self.threshold if self.after else math.nextafter(self.threshold, -math.inf)
+
+    @property
+    def parts_nothing(self) -> bool:
+        """Whether no number lies on one side: `<= inf` and `< -inf`."""
+        return self.threshold == (math.inf if self.after else -math.inf)
+
+
+def number_text(number: float) -> str:
+    """A number as people write it, and as it is read back exactly.
+
+    >>> number_text(1450.0), number_text(0.1), number_text(-0.0)
+    ('1450', '0.1', '0')
+    """
+    text = repr(number + 0.0)
+    return text[:-2] if text.endswith(".0") else text
+
+
+def interval_text(lower: Cut | None, upper: Cut | None, *, single: bool = False) -> str:
+    """The numbers between two cuts in words: `<= 3`, `> 3`, `(3, 4]`, `(-inf, inf)`.
+
+    A cut among `single` numbers is written with the shortest number that, itself rounded to 32 bits, cuts there.
+
+    >>> interval_text(None, Cut(0.800000011920929)), interval_text(None, Cut(0.800000011920929), single=True)
+    ('<= 0.800000011920929', '<= 0.8')
+    """
+    if lower is not None and upper is not None:
+        # 'up to infinity' would read as if infinity were in, so the last number that is in is named.
+        lower = Cut(-Cut(math.inf, False).last_below(single), False) if lower.threshold == -math.inf else lower
+        upper = Cut(upper.last_below(single), True) if upper.threshold == math.inf else upper
+    if single:
+        lower, upper = lower and _shortest_single(lower), upper and _shortest_single(upper)
+    if lower is None and upper is None:
+        return "(-inf, inf)"
+    if lower is None:
+        assert upper is not None
+        return f"{'<=' if upper.after else '<'} {number_text(upper.threshold)}"
+    if upper is None:
+        return f"{'>' if lower.after else '>='} {number_text(lower.threshold)}"
+    opening, closing = "(" if lower.after else "[", "]" if upper.after else ")"
+    return f"{opening}{number_text(lower.threshold)}, {number_text(upper.threshold)}{closing}"
+
+
+def _shortest_single(cut: Cut) -> Cut:
+    """A cut that reads short: after the last 32-bit number below, or before the first above, as 32 bits tell them.
+
+    So that what people write falls on the side that they read: where 2.45 is the first number above, it says `< 2.45`.
+    """
+    below = cut.last_below(True)
+    above = -_single_before(-below)
+    if not (math.isfinite(below) and math.isfinite(above)):
+        return cut
+    for digits in range(1, 10):  # nine digits tell all 32-bit numbers apart
+        for number in (cut.threshold, below, above):
+            short = float(f"{number:.{digits}g}")
+            rounded = nearest_single(short)
+            if rounded in (below, above):
+                return Cut(short, after=rounded == below)
+    return cut
+
+
+def nearest_single(number: float) -> float:
+    """The number rounded to 32 bits, as a cast to float32 does; too large becomes infinite."""
+    try:
+        return float(struct.unpack("f", struct.pack("f", number))[0])
+    except OverflowError:
+        return math.copysign(math.inf, number)
+
+
+def _single_before(number: float) -> float:
+    """The greatest 32-bit number below a 32-bit number."""
+    if number == -math.inf:
+        return number
+    if number == 0:
+        return -(2.0**-149)
+    bits = struct.unpack("i", struct.pack("f", number))[0]
+    before = struct.unpack("f", struct.pack("i", bits - 1 if number > 0 else bits + 1))[0]
+    return float(before)
