@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from quia.circuit import Circuit
 from quia.classifier import Classifier
 from quia.graph import DecisionGraph
-from quia.ranges import Ranges, covers, difference
+from quia.ranges import Ranges, covers, difference, intersection, members, union
 from quia.reason import State
 from quia.variables import Variable
 
@@ -78,8 +78,13 @@ def _assignments(
     """The states of the changed variables that lead to a leaf, nearest first; they are chosen one by one."""
 
     def options() -> tuple[Iterator[int], set[tuple[int, ...]]]:
-        variable = changed[len(chosen)]
-        return iter(_nearest_first(graph.variables[variable], states[variable])), set()
+        number = changed[len(chosen)]
+        variable = graph.variables[number]
+        nearest = _nearest_first(variable, states[number])
+        if (possible := restricted.possible(len(chosen), variable.size)) is not None:
+            known = set(members(possible))
+            nearest = [state for state in nearest if state in known]
+        return iter(nearest), set()
 
     chosen: list[int] = []
     work = [options()]  # of each variable the states left to try, and what has been in vain
@@ -112,8 +117,9 @@ class _Restricted:
     """The graph when just some variables leave their states; of these, states can be chosen, and chosen otherwise.
 
     A node is open if it leads to a leaf that does not sustain the decision, as far as states are chosen. `count` has
-    the open edges of a node; of one whose variable is chosen, `only` has the edge that is left. Complexity: linear in
-    the part of the graph that the variables reach; a choice costs the nodes that it closes.
+    the open edges of a node; of one whose variable is chosen, `only` has the edge that is left. Complexity: to make it
+    and to find a variable's `possible` states, linear in the part of the graph that the variables reach; a choice costs
+    the nodes that it closes.
     """
 
     def __init__(
@@ -150,9 +156,24 @@ class _Restricted:
         self.only: dict[int, int] = {}
         self.trail: list[list[tuple[int, int]]] = []  # of each choice, the nodes that it changed, and their counts
 
+    def possible(self, place: int, size: int) -> Ranges | None:
+        """The states of the variable at this place that keep the root open; None if trying them all is cheaper."""
+        mine = frozenset(self.tests[place])
+        if size * len(mine) <= len(self.edges):
+            return None
+        found: dict[int, Ranges] = {}
+        for node, edges in sorted(self.edges.items()):  # children first
+            if not self.count[node]:
+                continue
+            only = self.only.get(node)
+            left = [edge for at, edge in enumerate(edges) if only in (None, at) and self.count[edge[1]]]
+            ways = [intersection(ranges, found[child]) if node in mine else found[child] for ranges, child in left]
+            found[node] = union(pair for way in ways for pair in way) if edges else ((0, size - 1),)
+        return found[self.root]
+
     def outcome(self, place: int, state: int) -> tuple[int, ...]:
-        """For each node that tests the variable at this place, the edge that a state takes, or -1."""
-        return tuple(self._edge(node, state) for node in self.tests[place])
+        """For each node that tests the variable at this place, the edge that a state takes, or -1 if it is closed."""
+        return tuple(self._edge(node, state) if self.count[node] else -1 for node in self.tests[place])
 
     def _edge(self, node: int, state: int) -> int:
         return next((at for at, (ranges, _) in enumerate(self.edges[node]) if covers(ranges, state)), -1)
@@ -176,7 +197,7 @@ class _Restricted:
     def leaf(self, state: int) -> int | None:
         """The open leaf that a state of the last variable leads to, all others being chosen."""
         node = self.root
-        while self.edges[node]:
+        while self.edges[node] and self.count[node]:
             edge = self._edge(node, state) if node in self.last else self.only.get(node, 0)
             if edge < 0:
                 return None

@@ -76,12 +76,19 @@ class _Question:
         for name, text in texts.items():
             variable = self._index(name)
             own = self._text(variable)
-            if text != own and self.graph.variables[variable].encode(text) != self.states[variable]:
+            if text != own and not self._is_of(variable, text):
                 raise Refuted(
                     f"the reason says {name} is {shown(text)}, but the instance's state is {own!r}",
                     witness={name: own},
                 )
         return claimed
+
+    def _is_of(self, variable: int, value: Any) -> bool:
+        """Whether a value is one of the instance's state."""
+        try:
+            return self.graph.variables[variable].encode(value) == self.states[variable]
+        except InstanceError:
+            return False
 
     def check_sufficient(self, claimed: Sequence[int]) -> None:
         found = self._reach(keep=claimed)
