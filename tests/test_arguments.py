@@ -125,6 +125,10 @@ def test_numbers_of_any_type(admissions: quia.DecisionGraph) -> None:
     why = quia.explain(admissions, APPLICANT)
     assert len(why.necessary_reasons(limit=np.int64(1), timeout=np.float32(9), shortest=np.bool_(True))) == 1
     assert len(why.counterfactuals(limit=np.uint8(1))) == 1
+    assert len(why.counterfactuals(limit=2**70)) == 1
+    assert len(why.necessary_reasons(limit=2**70, timeout=10**400)) == 3
+    assert len(why.necessary_reasons().sample(2, seed=2**70)) == 2
+    assert quia.explain_batch(admissions, ROWS, limit=2**70, all_reasons=2**70, counterfactuals=2**70).num_rows == 4
     assert len(why.necessary_reasons().sample(np.int32(2), seed=np.int64(3))) == 2
     assert quia.explain_batch(admissions, ROWS, limit=np.int16(1), threads=np.int8(1)).num_rows == 4
     for cost in (np.float32(0.1), np.float64(0.1), "0.1", Fraction(1, 10)):

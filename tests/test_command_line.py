@@ -254,6 +254,19 @@ def test_commas_in_names_are_no_numbers(capsys: pytest.CaptureFixture[str], tmp_
     assert run(capsys, "learn", table, "-o", tmp_path / "tree.json")[0] == 0
 
 
+def test_spaces_beside_commas_mean_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """As in many public tables; whoever reads a table reads the same in it."""
+    rows = [(20 + n, ["Private", "State"][n // 2 % 2], ["no", "yes"][n % 4 > 1 or n > 80]) for n in range(120)]
+    table, tree, out = tmp_path / "t.csv", tmp_path / "tree.json", tmp_path / "out.jsonl"
+    table.write_text("PK,work,granted\n" + "".join(f"{age}, {work} , {granted}\n" for age, work, granted in rows))
+    assert run(capsys, "learn", table, "-o", tree, "--min-rows", "1")[0] == 0
+    assert run(capsys, "batch", tree, table, "-o", out)[0] == 0
+    assert [json.loads(line)["decision"] for line in out.read_text().splitlines()] == [row[2] for row in rows]
+    for number in (1, 3, 120):
+        _, said, _ = run(capsys, "explain", tree, "--data", table, "--row", number)
+        assert said.startswith(f"Decision: {rows[number - 1][2]}")
+
+
 def test_a_value_that_is_no_category_is_noted(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     town = {"kind": "nominal", "states": ["Ghent", "Bari", "any other"], "other": "any other"}
     nodes = {

@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -129,7 +130,7 @@ def test_no_rows_and_no_tests(admissions: quia.DecisionGraph) -> None:
 def test_values_of_several_types_in_one_column() -> None:
     """Arrow has no such column; each value counts as it does alone."""
     graph = quia.DecisionGraph.from_dict(MIXED)
-    values = [2**70, "3", True, np.True_, 1.5, "1", -1, 0.5, "no", None]
+    values = [2**70, "3", True, np.True_, 1.5, "1", -1, 0.5, "no", None, Fraction(3, 2), np.float32(1.1)]
     rows = [{"A": a, "B": b} for a in values for b in ("0", 1, 1.0, True, "\ud800", 10**400, None)]
     table = quia.explain_batch(graph, rows).to_pylist()
     assert len(table) == len(rows)
@@ -153,6 +154,11 @@ MIXED = {
         "on": {"class": "on"},
     },
 }
+
+
+def test_names_of_columns_are_texts() -> None:
+    with pytest.raises(quia.InstanceError, match="a row has the column 0; names of columns are texts"):
+        quia.explain_batch(quia.DecisionGraph.from_dict(MIXED), [{0: 1.0, "A": 1, "B": "0"}])
 
 
 def test_rows_without_a_column_are_rows() -> None:

@@ -3,6 +3,7 @@
 import gzip
 import random
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -87,11 +88,36 @@ def test_what_is_asked_for() -> None:
         learn(data, target="twon")
     with pytest.raises(FormatError, match="fewer than two classes"):
         learn(Table(("a", "b"), (("1", "x"), ("2", "x"))))
+    with pytest.raises(FormatError, match="classes among the rows that are not kept apart"):
+        learn(Table(("a", "b"), (("1", "x"),) * 60 + (("2", "y"),)), seed=next(_seeds_that_keep_the_last_apart(61)))
+    with pytest.raises(FormatError, match="no column with values beside 'b'"):
+        learn(Table(("a", "b"), (("?", "x"), ("", "y"))), kept_apart=0)
+    with pytest.raises(FormatError, match="column 'a' has '1e39', which no learner can hold"):
+        learn(Table(("a", "b"), (("1e39", "x"), ("2", "y"))), kept_apart=0)
     for wrong in ({"learner": "c5"}, {"kept_apart": 1.0}, {"learner": "j48", "max_depth": 3}):
         with pytest.raises(Unsupported):
             learn(data, **wrong)
     with pytest.raises(Unsupported, match=r"no weka\.jar"):
         learn(data, learner="j48", weka_jar="/no/such/file")
+
+
+def _seeds_that_keep_the_last_apart(rows: int) -> Iterator[int]:
+    for seed in range(1000):
+        order = list(range(rows))
+        random.Random(seed).shuffle(order)
+        if rows - 1 in order[: int(rows * 0.15)]:
+            yield seed
+
+
+def test_columns_without_a_value_are_left_out() -> None:
+    rows = tuple((str(n), "", "?", "yes" if n > 20 else "no") for n in range(40))
+    learned = learn(Table(("a", "b", "c", "d"), rows))
+    assert [v.name for v in learned.classifier.variables] == ["a"]
+
+
+def test_few_values_with_commas_are_names() -> None:
+    rows = tuple((f"{n % 3},{n % 2}", "yes" if n % 3 else "no") for n in range(40))
+    assert learn(Table(("a", "d"), rows)).report.nominal == ("a",)
 
 
 def test_arff() -> None:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -99,6 +100,37 @@ def test_truth_values_are_numbers(words: list[str], value: Any) -> None:
     """Models do not tell True from 1; but where states are numbered, a number is the state's."""
     assert Variable.nominal("b", words).encode(value) == 1
     assert Variable("b", tuple(reversed(words)), numbered=True).encode(1) == 1
+
+
+def test_texts_of_truth_values_and_spaces_around_texts() -> None:
+    """Where states are `true` and `false`, as in PMML, their other spellings count; elsewhere a text is what it is."""
+    member = Variable.nominal("member", ["false", "true", "any other"], other="any other")
+    texts = {" true": "true", "TRUE": "true", "False": "false", "0": "false", "1": "true", "yes": "any other"}
+    assert {text: member.text(member.encode(text)) for text in texts} == texts
+    town = Variable.nominal("town", [" Ghent", "Lyon", "True", "any other"], other="any other")
+    known = {" Ghent": " Ghent", "Ghent": "any other", " Lyon ": "Lyon", "TRUE": "any other"}
+    assert {text: town.text(town.encode(text)) for text in known} == known
+
+
+def test_a_record_is_a_row_and_a_table_is_none() -> None:
+    graph = quia.DecisionGraph.from_dict(
+        {
+            "quia": 1,
+            "variables": {"x": {"kind": "numeric"}},
+            "classes": ["no", "yes"],
+            "root": "x",
+            "nodes": {
+                "x": {"test": "x", "edges": [{"if": "<= 0", "to": "n"}, {"if": "> 0", "to": "y"}]},
+                "n": {"class": "no"},
+                "y": {"class": "yes"},
+            },
+        }
+    )
+    frame = pd.DataFrame({"x": [1.0]})
+    assert graph.classify(frame.to_records(index=False)[0]) == "yes"
+    for wrong in (frame, np.array(1.0), np.zeros((1, 1))):
+        with pytest.raises(InstanceError, match="the instance is"):
+            graph.classify(wrong)
 
 
 def test_whole_numbers_are_not_rounded() -> None:

@@ -47,7 +47,11 @@ def whole(given: Any, option: str, otherwise: str = "") -> int:
         number = -1
     if number < 0:
         raise InstanceError(f"{option} is {shown(given)}; it is a whole number from 0 on{otherwise}")
-    return number
+    return min(number, LARGEST)
+
+
+LARGEST = 2**62
+"""More than this of anything is all there is."""
 
 
 def whole_or_all(given: Any, option: str = "limit") -> int | None:
@@ -59,7 +63,11 @@ def seconds(given: Any, each: str = "") -> float | None:
     """A timeout, or None for no limit."""
     if given is None:
         return None
-    if isinstance(given, bool) or not isinstance(given, Real) or not (number := float(given)) >= 0:
+    try:
+        number = float(given) if isinstance(given, Real) and not isinstance(given, bool) else -1.0
+    except OverflowError:
+        number = float("inf")
+    if not number >= 0:
         raise InstanceError(f"timeout is {shown(given)}; it is a number of seconds{each}, or None for no limit")
     return number
 

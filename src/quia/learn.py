@@ -88,8 +88,14 @@ def learn(
     tested = labelled[: int(len(labelled) * kept_apart)]
     trained = labelled[len(tested) :]
     if len({row[goal] for row in trained}) < 2:
-        raise FormatError(f"column {table.names[goal]!r} has fewer than two classes, so there is nothing to learn")
+        where = " among the rows that are not kept apart" if len({row[goal] for row in labelled}) > 1 else ""
+        raise FormatError(
+            f"column {table.names[goal]!r} has fewer than two classes{where}, so there is nothing to learn"
+        )
     task = Task(table, goal, tuple(trained))
+    if not task.inputs:
+        raise FormatError(f"there is no column with values beside {table.names[goal]!r}, so there is nothing to learn")
+    _refuse_large_numbers(task)
     _refuse_decimal_commas(task)
     if learner == "sklearn":
         classifier = _by_sklearn(task, max_depth=max_depth, min_rows=min_rows, seed=seed)
@@ -109,12 +115,31 @@ def _check_whole(name: str, value: Any, *, least: int) -> None:
 def _refuse_decimal_commas(task: Task) -> None:
     """Refuse numbers that would silently be taken for hundreds of names."""
     for index in task.inputs:
-        found = number_with_comma(task.table.column(index))
-        if found is not None:
+        texts = task.table.column(index)
+        found = number_with_comma(texts)
+        if found is not None and len(set(texts)) > _FEW:
             raise FormatError(
                 f"column {task.table.names[index]!r} has numbers with commas, such as {shown(found)};"
                 " write them with decimal points"
             )
+
+
+_FEW = 20  # so many different ones may well be names, such as 1,2 for two choices
+
+
+def _refuse_large_numbers(task: Task) -> None:
+    kinds = task.table.kinds()
+    for index in task.inputs:
+        if kinds[index] == "numeric":
+            for text in task.table.column(index):
+                if not is_missing(text) and abs(float(text)) > _LARGEST:
+                    raise FormatError(
+                        f"column {task.table.names[index]!r} has {shown(text)}, which no learner can hold; write it in"
+                        " another unit"
+                    )
+
+
+_LARGEST = 3.4e38  # of 32 bits
 
 
 def _by_sklearn(task: Task, *, max_depth: int | None, min_rows: int, seed: int) -> DecisionGraph:

@@ -59,8 +59,9 @@ class Task:
 
     @property
     def inputs(self) -> list[int]:
-        """The columns to learn from."""
-        return [index for index in range(len(self.table.names)) if index != self.goal]
+        """The columns to learn from: all that have some value."""
+        others = [index for index in range(len(self.table.names)) if index != self.goal]
+        return [index for index in others if any(not is_missing(row[index]) for row in self.rows)]
 
 
 def read_csv(file: str | os.PathLike[str]) -> Table:
@@ -86,9 +87,11 @@ def read_csv(file: str | os.PathLike[str]) -> Table:
         raise FormatError(f"is not CSV: {fault}", file=name, line=lines.line_num) from None
     if len(rows) < 2:
         raise FormatError("has no rows below the names of its columns", file=name)
-    twice = [column for at, column in enumerate(rows[0]) if column in rows[0][:at] or not column]
-    if twice:
-        raise FormatError(f"has two columns called {twice[0]!r}, or one without a name", file=name, line=1)
+    seen: set[str] = set()
+    for column in rows[0]:
+        if not column or column in seen:
+            raise FormatError(f"has two columns called {column!r}, or one without a name", file=name, line=1)
+        seen.add(column)
     return Table(rows[0], tuple(rows[1:]))
 
 
@@ -103,7 +106,7 @@ def number_with_comma(texts: list[str]) -> str | None:
     >>> number_with_comma(["0,495", "1", "?"]), number_with_comma(["0.5", "a, b"])
     ('0,495', None)
     """
-    present = [text for text in texts if not is_missing(text)]
+    present = list(dict.fromkeys(text for text in texts if not is_missing(text)))
     if not all(text.lstrip("+-").replace(",", "").replace(".", "").isdecimal() for text in present):
         return None
     return next((text for text in present if "," in text), None)

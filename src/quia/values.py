@@ -47,6 +47,10 @@ def truth(value: Any) -> bool | None:
     return bool(whole) if whole in (0, 1) else None
 
 
+TRUTHS = {"true": "true", "1": "true", "false": "false", "0": "false"}
+"""How truth values may be written, in any case, where their names are `true` and `false`."""
+
+
 def is_missing(value: Any) -> bool:
     """Whether a value is one that tables write where there is none, or NaN."""
     if value is None or isinstance(value, str):

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from quia.cuts import Cut, interval_text, nearest_single
 from quia.errors import GraphError, InstanceError, did_you_mean, listed, shown
-from quia.values import NO_VALUE, is_missing, spellings, truth
+from quia.values import NO_VALUE, TRUTHS, is_missing, spellings, truth
 
 MISSING = "missing"
 
@@ -153,13 +153,15 @@ class Variable:
         return f"{self.name} {text}" if text[0] in "<>" else f"{self.name} in {text}"
 
     def _encode_label(self, value: Any) -> int:
-        found = self._index.get(value) if isinstance(value, str) else None
+        found = self._index.get(value, self._index.get(value.strip())) if isinstance(value, str) else None
         if found is None:
             found = next((self._index[text] for text in spellings(value) if text in self._index), None)
         if found is None and self.numbered:
             found = next((s for s in range(self.size) if str(s) in (value, *spellings(value))), None)
         if found is None and (known := truth(value)) is not None:
             found = self._index.get(str(known), self._index.get(str(known).lower()))
+        if found is None and isinstance(value, str) and "true" in self._index and "false" in self._index:
+            found = self._index.get(TRUTHS.get(value.strip().lower(), ""))
         if found is None:
             fallback = self.no_value if is_missing(value) else self.other
             found = None if fallback is None else self._index[fallback]
@@ -216,11 +218,12 @@ def encode_instance(variables: Sequence[Variable], tested: Sequence[int], instan
 
 def tested_values(variables: Sequence[Variable], tested: Iterable[int], instance: Any) -> list[Any]:
     """The values that an instance gives the tested variables."""
-    if hasattr(type(instance), "columns") or getattr(instance, "ndim", 1) > 1:
+    dimensions = 1 if getattr(getattr(instance, "dtype", None), "names", None) else getattr(instance, "ndim", 1)
+    if dimensions > 1 or (hasattr(type(instance), "columns") and len(getattr(instance, "shape", (0, 0))) == 2):
         raise InstanceError(f"the instance is a whole {type(instance).__name__}; give one row, or use explain_batch")
     if isinstance(instance, Mapping) or hasattr(instance, "keys"):
         return [_look_up(instance, variables[index].name) for index in tested]
-    sized = hasattr(instance, "__len__") and hasattr(instance, "__getitem__") and getattr(instance, "ndim", 1) == 1
+    sized = hasattr(instance, "__len__") and hasattr(instance, "__getitem__") and dimensions == 1
     if isinstance(instance, (str, bytes)) or not sized:
         raise InstanceError(
             f"the instance is {shown(instance)}; give a mapping from feature to value, or a sequence of values"

@@ -394,7 +394,7 @@ def test_a_compact_tree_compared_in_single_precision():
         (('closure="closedClosed"', 'closure="half"'), "half"),
         (('closure="closedClosed"', ""), "no closure="),
         (('<FieldRef field="x1"/>', '<FieldRef field="x1" mapMissingTo="3"/>'), "gives missing values the value '3'"),
-        (('<DerivedField name="float(x1)"', '<DerivedField name="unused"'), "'unused' has the name of a data field"),
+        (('<DerivedField name="float(x1)"', '<DerivedField name="unused"'), "'unused' has the name of an active field"),
         (
             (
                 '<Node score="0">',
@@ -487,9 +487,10 @@ def test_priors_of_the_target_that_would_decide_are_refused():
         "</Node></Node>",
         '</Node><Node score="1"><SimplePredicate field="float(x1)" operator="greaterThan" value="0.1"/></Node></Node>',
     )
-    with pytest.raises(quia.Unsupported, match=r"decides.*missing=False"):
-        pmml.read(changed(targets, gaps, rest))
-    assert pmml.read(changed(targets, gaps, rest), missing=False).classify((1, 0)) == "1"
+    whole = pmml.read(changed(targets, gaps, rest))
+    assert whole.classify((1, 0)) == "1"
+    with pytest.raises(quia.InstanceError, match="does not say where a missing value goes"):
+        whole.classify((None, 0))
 
 
 @pytest.mark.parametrize(("yes", "no"), [("true", "false"), ("1", "0"), ("TRUE", "False"), (" true ", "FALSE")])
@@ -501,7 +502,8 @@ def test_truth_values_are_spelled_in_many_ways(yes, no, declared):
     either = f'<SimpleSetPredicate field="unused" booleanOperator="isIn">{array}</SimpleSetPredicate>'
     tree = ('<Node score="0">', f'<Node score="0">{test}</Node><Node score="1">{either}</Node><Node score="0">')
     graph = pmml.read(changed(field, tree))
-    assert [graph.classify((0, value)) for value in ("true", "false")] == ["0", "1"]
+    for true, false in (("true", "false"), (yes, no), (True, False), (1, 0), ("TRUE", "FALSE")):
+        assert [graph.classify((0, value)) for value in (true, false)] == ["0", "1"]
 
 
 def test_an_undeclared_value_that_means_missing_is_no_other_value():

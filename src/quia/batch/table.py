@@ -145,7 +145,9 @@ def as_table(data: Any, variables: Sequence[Variable]) -> pa.Table:
 
 def _from_rows(pa: Any, data: Any, variables: Sequence[Variable]) -> pa.Table:
     if isinstance(data, (list, tuple)) and all(isinstance(row, Mapping) for row in data):
-        names = list(dict.fromkeys(str(name) for row in data for name in row))
+        names = list(dict.fromkeys(name for row in data for name in row))
+        if wrong := [name for name in names if not isinstance(name, str)]:
+            raise InstanceError(f"a row has the column {shown(wrong[0])}; names of columns are texts")
         if not names:  # rows without a column are still rows
             return pa.Table.from_batches([pa.RecordBatch.from_struct_array(pa.array(data, pa.struct([])))])
         columns = [[row.get(name) for row in data] for name in names]
@@ -172,14 +174,17 @@ def _column(pa: Any, variable: Variable | None, values: Sequence[Any]) -> Any:
 
 
 def _text(variable: Variable | None, value: Any) -> str | None:
-    if is_missing(value):
-        return None
     if variable is not None and variable.labels is not None:
         try:
             return variable.text(variable.encode(value))
         except InstanceError:
             pass
-    text = str(int(value)) if isinstance(value, (bool, np.bool_)) else str(value)
+    if is_missing(value):
+        return None
+    try:
+        text = str(value) if variable is None or isinstance(value, str) else repr(float(value))
+    except (TypeError, ValueError, OverflowError):
+        text = str(value)
     return text.encode(errors="backslashreplace").decode()
 
 

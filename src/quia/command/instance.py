@@ -106,9 +106,11 @@ def open_table(file: str) -> tuple[list[str], Iterator[list[str]]]:
     names = next(rows, None)
     if names is None:
         raise InstanceError(f"{file} is empty; its first line must name the columns")
-    twice = next((name for at, name in enumerate(names) if name and name in names[:at]), None)
-    if twice is not None:
-        raise InstanceError(f"{file} has two columns called {twice!r}; rename one")
+    seen: set[str] = set()
+    for name in names:
+        if name and name in seen:
+            raise InstanceError(f"{file} has two columns called {name!r}; rename one")
+        seen.add(name)
     return names, rows
 
 

@@ -7,6 +7,7 @@ import io
 import os
 import zlib
 from pathlib import Path
+from typing import IO
 
 from quia.errors import FormatError
 
@@ -45,14 +46,18 @@ def not_utf8(file: str | None, *, line: int | None = None) -> FormatError:
 
 def is_workbook(data: bytes) -> bool:
     """Whether this is an Excel workbook: a zip that has a folder `xl`, or a file of the older format."""
-    if data.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"):
+    return _is_workbook(data[:8], io.BytesIO(data))
+
+
+def _is_workbook(head: bytes, whole: IO[bytes]) -> bool:
+    if head == b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1":
         return True
-    if not data.startswith(b"PK\x03\x04"):
+    if not head.startswith(b"PK\x03\x04"):
         return False
     import zipfile  # seldom needed, and `import quia` is to be light
 
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with zipfile.ZipFile(whole) as archive:
             return any(name.startswith("xl/") for name in archive.namelist())
     except (zipfile.BadZipFile, ValueError, NotImplementedError):
         return False
@@ -61,9 +66,8 @@ def is_workbook(data: bytes) -> bool:
 def refuse_workbook(file: str) -> None:
     """Refuse a table that is an Excel workbook."""
     with open(file, "rb") as raw:
-        if raw.read(2) not in (b"PK", b"\xd0\xcf"):
-            return
-    if is_workbook(read_bytes(file)):
+        found = _is_workbook(raw.read(8), raw)
+    if found:
         raise FormatError("is an Excel workbook; save the sheet as CSV", file=file)
 
 

@@ -146,13 +146,16 @@ class _Tree:
         return found[0]
 
     def graph(self, notes: list[str]) -> DecisionGraph:
+        """The graph, if nothing that it leaves out decides."""
+        graph = self._graph(notes)
+        return self._with_priors(graph) if self.priors else graph
+
+    def _graph(self, notes: list[str]) -> DecisionGraph:
         """The graph; a missing value is a state only where it can lead to a prediction when it is asked for."""
         notes = [*notes, *(note for of in self.inputs.values() if (note := of.note()))]
         for of in self.inputs.values():
             of.routed = True
         self.reader.make_variables(self.missing)
-        if self.priors:
-            return self._with_priors(self._build(notes))
         if not self.missing or self.keeps_last or self.strategy not in ("none", "nullPrediction"):
             return self._build(notes)
         # A value that counts as missing must not fall into the state of those that nobody mentions.

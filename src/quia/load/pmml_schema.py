@@ -10,11 +10,11 @@ from quia.conditions import Interval
 from quia.cuts import Cut, interval_text, number_text
 from quia.errors import Unsupported, listed, shown
 from quia.load.xml import Document, Element
+from quia.values import TRUTHS
 
 NUMBERS = ("integer", "float", "double")
 _CLOSURES = ("openOpen", "openClosed", "closedOpen", "closedClosed")
 _INVALID = ("returnInvalid", "asIs", "asMissing", "asValue")
-_TRUTHS = {"true": "true", "1": "true", "false": "false", "0": "false"}
 
 
 @dataclass(slots=True)
@@ -104,8 +104,8 @@ def data_fields(document: Document, model: Element) -> tuple[dict[str, Field], s
     for where in (document.elements[0], model):
         for block in document.children(where, "TransformationDictionary", "LocalTransformations"):
             for element in document.children(block, "DerivedField"):
-                if (name := document.need(element, "name")) in all_fields:
-                    raise document.fault(f"the derived field {shown(name)} has the name of a data field", element)
+                if (name := document.need(element, "name")) in inputs:
+                    raise document.fault(f"the derived field {shown(name)} has the name of an active field", element)
                 _derive(document, element, usable)
     return inputs, target, usable
 
@@ -192,6 +192,6 @@ def number_of(text: str) -> float:
 def spelled(of: Field, text: str) -> str:
     """A value's text, numbers and truth values in one spelling."""
     if of.type == "boolean":
-        return _TRUTHS.get(text.strip().lower(), text)
+        return TRUTHS.get(text.strip().lower(), text)
     number = number_of(text) if of.type in NUMBERS else math.nan
     return text if number != number else number_text(number)
