@@ -254,6 +254,18 @@ def test_commas_in_names_are_no_numbers(capsys: pytest.CaptureFixture[str], tmp_
     assert run(capsys, "learn", table, "-o", tmp_path / "tree.json")[0] == 0
 
 
+def test_a_quote_that_is_not_closed(capsys: pytest.CaptureFixture[str], tmp_path: Path, examples: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text(
+        'SAT,GPA,Essay,Interview,note\n1400,low,fail,fail,a "b\n1500,low,pass,pass,"c\n1400,low,fail,fail,d\n'
+    )
+    ask = ("explain", examples / "admissions.json", "--data", table, "--row")
+    assert run(capsys, *ask, 1)[0] == 0
+    code, out, err = run(capsys, *ask, 2)
+    assert (code, out) == (2, "")
+    assert "t.csv has a quote that is not closed, in the row '1500' …; close it" in err
+
+
 def test_spaces_beside_commas_mean_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """As in many public tables; whoever reads a table reads the same in it."""
     rows = [(20 + n, ["Private", "State"][n // 2 % 2], ["no", "yes"][n % 4 > 1 or n > 80]) for n in range(120)]

@@ -102,7 +102,7 @@ def open_table(file: str) -> tuple[list[str], Iterator[list[str]]]:
     with _open(file) as stream:
         text = stream.read()
     delimiter = max(",;\t|", key=text.partition("\n")[0].count)
-    rows = (row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row)
+    rows = _rows(file, text, delimiter)
     names = next(rows, None)
     if names is None:
         raise InstanceError(f"{file} is empty; its first line must name the columns")
@@ -112,6 +112,18 @@ def open_table(file: str) -> tuple[list[str], Iterator[list[str]]]:
             raise InstanceError(f"{file} has two columns called {name!r}; rename one")
         seen.add(name)
     return names, rows
+
+
+def _rows(file: str, text: str, delimiter: str) -> Iterator[list[str]]:
+    """The rows that are not empty; a quote that is never closed, and so takes in the end, is an error."""
+    end = "\u2063 end of the table"
+    for row in csv.reader(io.StringIO(f"{text}\n{end}"), delimiter=delimiter):
+        if row == [end]:
+            return
+        if row and row[-1].endswith(end):
+            raise InstanceError(f"{file} has a quote that is not closed, in the row {shown(row[0])} …; close it")
+        if row:
+            yield row
 
 
 @contextmanager
