@@ -186,6 +186,29 @@ def test_bad_rows_stay_in_their_place(
     assert [row["decision"] for row in found if row["decision"]] == ["Reject", "Reject", "Accept"]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("is_ended", [False, True])
+def test_every_line_end_and_quote(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, end: str, packed: bool, is_ended: bool
+) -> None:
+    """Names of several lines and of any length, blank lines, quotes in, around and beside values."""
+    lines = [
+        f'"a{end}note",{"x" * 100_000},SAT,GPA,Essay,Interview',
+        f'"two{end}{end}lines, ""quoted""",,1500,high,pass,"pass"',
+        '5" pipe,,1400,low,fail,fail',
+        "",
+        'a""b,,"1500",high,pass,pass',
+    ]
+    text = (end.join(lines) + end * is_ended).encode()
+    (tmp_path / "t.csv").write_bytes(gzip.compress(text) if packed else text)
+    code, _, err = run(capsys, MODEL, tmp_path / "t.csv", "-o", tmp_path / "o.jsonl", "--id", f"a{end}note")
+    assert (code, err) == (0, "")
+    found = read(tmp_path / "o.jsonl")
+    assert [row[f"a{end}note"] for row in found] == [f'two{end}{end}lines, "quoted"', '5" pipe', 'a""b']
+    assert [row["decision"] for row in found] == ["Accept", "Reject", "Accept"]
+
+
 def truncations(tmp_path: Path) -> dict[str, bytes]:
     table = applicants(2000)
     whole = {name: write_input(table, tmp_path / name).read_bytes() for name in ("t.csv", "t.csv.gz", "t.parquet")}
@@ -211,6 +234,10 @@ def test_a_truncated_input_is_one_sentence(capsys: pytest.CaptureFixture[str], t
     [
         ("none.csv", [], "none.csv: is not there"),
         ("empty.csv", [], "is empty"),
+        ("open.csv", [], "has a quote in the row that begins in line 3 that is not closed where its value ends; close"),
+        ("later.csv", [], "has a quote in the row that begins in line 2 that is not closed"),
+        ("last.csv", [], "has a quote in the row that begins in line 4 that is not closed"),
+        ("block.csv", [], "has a quote in the row that begins in line 3 that is not closed"),
         ("few.csv", [], "no column 'SAT', which the classifier tests (did you mean 'SAR'?)"),
         ("twice.csv", [], "more than one column 'SAT'"),
         ("zeros.csv", [], "neither CSV, Parquet nor Arrow IPC"),
@@ -242,6 +269,10 @@ def test_faults_are_one_sentence(
     (tmp_path / "zeros.csv").write_bytes(bytes(100))
     (tmp_path / "latin.csv").write_bytes(good.replace(b"medium", b"m\xe9dium"))
     (tmp_path / "t.csv").write_bytes(good)
+    (tmp_path / "open.csv").write_bytes(good + b'2,1400,medium,fail,"fail\n' + b"3,1400,low,fail,fail\n" * 3)
+    (tmp_path / "later.csv").write_bytes(good.replace(b"\n1", b'\n"1') + b'"2",1400,medium,fail,fail\n')
+    (tmp_path / "last.csv").write_bytes(good + good[27:] + b'2,1400,medium,fail,"fail\n')
+    (tmp_path / "block.csv").write_bytes(good + b'2,1400,medium,fail,"fail\n' + good[27:] * 200_000)
     (tmp_path / "mine.parquet").write_bytes(b"mine")
     (tmp_path / "folder").mkdir()
     code, out, err = run(capsys, MODEL, data, "-o", "out.parquet", *options)
@@ -501,8 +532,9 @@ def test_the_bar_is_drawn_on_a_terminal_only(
 
 def test_no_rows_are_no_fault(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,SAT,GPA,Essay,Interview\n")
+    (tmp_path / "unended.csv").write_text("id,SAT,GPA,Essay,Interview")
     pq.write_table(applicants(0), tmp_path / "t.parquet")
-    for data in ("t.csv", "t.parquet"):
+    for data in ("t.csv", "unended.csv", "t.parquet"):
         for out in ("folder", "o.parquet", "o.csv", "o.jsonl"):
             target = tmp_path / f"{data}-{out}"
             code, text, err = run(capsys, MODEL, tmp_path / data, "-o", target, "--id", "id")
