@@ -365,7 +365,10 @@ def test_two_runs_do_not_write_one_output(capsys: pytest.CaptureFixture[str], tm
     with open(tmp_path / "o.csv.journal", "ab") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         code, _, err = run(capsys, MODEL, data, "-o", tmp_path / "o.csv")
-    assert (code, "another quia batch is writing" in err) == (2, True)
+        assert (code, "another quia batch is writing" in err) == (2, True)
+        code, _, err = run(capsys, MODEL, data, "-o", tmp_path / "o.csv", "--restart")
+        assert (code, "another quia batch is writing" in err) == (2, True)
+        assert os.path.samestat(os.fstat(other.fileno()), (tmp_path / "o.csv.journal").stat())
     assert run(capsys, MODEL, data, "-o", tmp_path / "o.csv")[0] == 0
 
 
@@ -554,6 +557,28 @@ def test_a_finished_folder_that_lost_a_part_is_mended(capsys: pytest.CaptureFixt
     (tmp_path / "out" / "part-000004.parquet").write_bytes(b"PAR1")
     assert run(capsys, *asked)[0] == 0
     assert contents(tmp_path / "out") == before
+
+
+@pytest.mark.parametrize("out", ["folder", "o.csv", "o.parquet"])
+def test_a_finished_result_that_is_gone_is_made_again_and_a_changed_one_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, out: str
+) -> None:
+    data = write_input(applicants(300), tmp_path / "t.csv")
+    data.write_text(data.read_text().replace("high", "top", 7))
+    rejects = tmp_path / "r.csv"
+    asked = [MODEL, data, "-o", tmp_path / out, "--part-rows", 50, "--rejects", rejects]
+    assert run(capsys, *asked)[0] == 0
+    before, rejected = contents(tmp_path / out), rejects.read_bytes()
+    rejects.unlink()
+    assert run(capsys, *asked)[0] == 0
+    assert (contents(tmp_path / out), rejects.read_bytes()) == (before, rejected)
+    for changed in [rejects, *([] if out == "folder" else [tmp_path / out])]:
+        changed.write_bytes(b"mine" + changed.read_bytes()[4:])
+        code, _, err = run(capsys, *asked)
+        assert (code, f"{changed} has changed since its run was finished; write elsewhere" in err) == (2, True)
+        assert changed.read_bytes().startswith(b"mine")
+        assert run(capsys, *asked, "--restart")[0] == 0
+        assert (contents(tmp_path / out), rejects.read_bytes()) == (before, rejected)
 
 
 def test_a_torn_journal_is_gone_on_with(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

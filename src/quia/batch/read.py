@@ -58,18 +58,8 @@ class Source:
     def fingerprint(self) -> dict[str, Any]:
         """What would differ if the table were changed: names, sizes, times and some of the bytes."""
         with _reading(self.path):
-            digest = hashlib.sha256()
-            size = newest = 0
-            for file in self.files:
-                stat = Path(file).stat()
-                size += stat.st_size
-                newest = max(newest, stat.st_mtime_ns)
-                digest.update(f"{Path(file).name} {stat.st_size} {stat.st_mtime_ns} ".encode())
-                with open(file, "rb") as stream:
-                    for at in range(0, stat.st_size, max(_SAMPLE, stat.st_size // _SAMPLES)):
-                        stream.seek(at)
-                        digest.update(stream.read(_SAMPLE))
-        return {"files": len(self.files), "bytes": size, "newest": newest, "digest": digest.hexdigest()}
+            newest = max(Path(file).stat().st_mtime_ns for file in self.files)
+            return {"files": len(self.files), "newest": newest, **fingerprint(self.files)}
 
     def parts(self, size: int) -> Iterator[Part]:
         """All rows in order, so many at a time."""
@@ -106,6 +96,21 @@ class Source:
         yield from _dataset(self.path, self.texts).to_batches(
             columns=list(self.columns), batch_size=size, batch_readahead=2, fragment_readahead=1, use_threads=True
         )
+
+
+def fingerprint(files: Sequence[str]) -> dict[str, Any]:
+    """What would differ if files were changed: their names, sizes and some of their bytes."""
+    digest = hashlib.sha256()
+    bytes_in_all = 0
+    for file in files:
+        size = Path(file).stat().st_size
+        bytes_in_all += size
+        digest.update(f"{Path(file).name} {size} ".encode())
+        with open(file, "rb") as stream:
+            for at in range(0, size, max(_SAMPLE, size // _SAMPLES)):
+                stream.seek(at)
+                digest.update(stream.read(_SAMPLE))
+    return {"bytes": bytes_in_all, "digest": digest.hexdigest()}
 
 
 def open_source(
