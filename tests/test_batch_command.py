@@ -93,7 +93,68 @@ def test_every_format_in(capsys: pytest.CaptureFixture[str], tmp_path: Path, nam
     wanted = quia.explain_batch(quia.load(MODEL), table, counts=True, shortest=())
     assert found.select(wanted.column_names).to_pylist() == wanted.to_pylist()
     if name == "folder":
-        assert found["year"].to_pylist() == [2020] * 333 + [2021] * 333 + [2022] * 334
+        assert found["year"].to_pylist() == ["2020"] * 333 + ["2021"] * 333 + ["2022"] * 334
+
+
+def test_a_partition_s_value_stays_text(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """And may be a feature's: a nominal one, a number, or none."""
+    table = applicants(4).drop_columns(["GPA", "SAT"])
+    folders = [
+        "GPA=low/SAT=1450/zip=01",
+        "GPA=high/SAT=1449.5/zip=1",
+        "GPA=medium/SAT=__HIVE_DEFAULT_PARTITION__/zip=a%2Fb",
+    ]
+    for index, folder in enumerate(sorted(folders)):
+        (tmp_path / "t" / folder).mkdir(parents=True)
+        pq.write_table(table.slice(index, 1), tmp_path / "t" / folder / "p.parquet")
+    assert run(capsys, MODEL, tmp_path / "t", "-o", tmp_path / "o.jsonl", "--id", "zip", "--id", "id")[0] == 0
+    found = read(tmp_path / "o.jsonl")
+    assert [(row["zip"], row["id"]) for row in found] == [("1", 0), ("01", 1), ("a/b", 2)]
+    rows = [
+        dict(row, GPA=gpa, SAT=sat)
+        for row, gpa, sat in zip(table.to_pylist()[:2], ["high", "low"], [1449.5, 1450], strict=True)
+    ]
+    assert [row["decision"] for row in found[:2]] == [quia.load(MODEL).classify(row) for row in rows]
+    assert "SAT is missing" in found[2]["error"]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [pa.array([1.0], pa.float32()), pa.array([1449.99999999])],
+        [pa.array([1]), pa.array([1449.99999999]), pa.array([1450])],
+        [
+            pa.array([1]),
+            pa.array([1449.99999999], pa.float64()),
+            pa.array(["1450"]),
+            pa.array(["1"]).dictionary_encode(),
+        ],
+        [pa.array([1449.99999999]), pa.array([1450], pa.int16())],
+        [pa.array(["1450"], pa.large_string()), pa.array(["1e3"])],
+    ],
+)
+def test_files_of_a_folder_keep_their_types(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, columns: list[pa.Array]
+) -> None:
+    others = {"GPA": ["low"], "Essay": ["pass"], "Interview": ["fail"]}
+    (tmp_path / "t").mkdir()
+    for index, column in enumerate([*columns, pa.nulls(1)]):
+        pq.write_table(pa.table({"SAT": column, **others}), tmp_path / "t" / f"{index}.parquet")
+    assert run(capsys, MODEL, tmp_path / "t", "-o", tmp_path / "o.jsonl")[0] == 0
+    found = read(tmp_path / "o.jsonl")
+    wanted = [
+        quia.load(MODEL).classify({"SAT": c.to_pylist()[0], **{k: v[0] for k, v in others.items()}}) for c in columns
+    ]
+    assert [row["decision"] for row in found] == [*wanted, None]
+    assert "SAT is missing" in found[-1]["error"]
+
+
+def test_a_file_that_lacks_a_column_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "t").mkdir()
+    pq.write_table(applicants(3), tmp_path / "t" / "a.parquet")
+    pq.write_table(applicants(3).drop_columns(["GPA"]), tmp_path / "t" / "b.parquet")
+    code, _, err = run(capsys, MODEL, tmp_path / "t", "-o", tmp_path / "o.jsonl")
+    assert (code, f"{tmp_path / 't' / 'b.parquet'}: has no column 'GPA', which other files" in err) == (2, True)
 
 
 @pytest.mark.parametrize("name", ["out", "out.parquet", "out.jsonl", "out.csv"])

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from quia.batch import csv_rows
+from quia.batch import csv_rows, folder
 from quia.batch.arrow import check_ids
 from quia.batch.csv_rows import sound
 from quia.batch.question import Question
@@ -64,11 +64,8 @@ class Source:
     def parts(self, size: int) -> Iterator[Part]:
         """All rows in order, so many at a time."""
         with _reading(self.path):
-            batches = (
-                csv_rows.batches(self.path, self.columns, self.delimiter) if self.kind == "csv" else self._batches(size)
-            )
             start = 0
-            for index, rows in enumerate(regrouped(batches, size)):
+            for index, rows in enumerate(regrouped(self._batches(size), size)):
                 yield Part(index, start, rows)
                 start += rows.num_rows
 
@@ -87,15 +84,13 @@ class Source:
                 for index in range(file.num_record_batches):
                     yield file.get_batch(index).select(list(self.columns))
             return
-        if not Path(self.path).is_dir():
-            from pyarrow import parquet
-
-            with parquet.ParquetFile(self.path, read_dictionary=sorted(self.texts), pre_buffer=True) as file:
-                yield from file.iter_batches(batch_size=size, columns=list(self.columns))
+        if Path(self.path).is_dir():
+            yield from folder.batches(self.path, self.files, self.schema, self.texts, size)
             return
-        yield from _dataset(self.path, self.texts).to_batches(
-            columns=list(self.columns), batch_size=size, batch_readahead=2, fragment_readahead=1, use_threads=True
-        )
+        from pyarrow import parquet
+
+        with parquet.ParquetFile(self.path, read_dictionary=sorted(self.texts), pre_buffer=True) as file:
+            yield from file.iter_batches(batch_size=size, columns=list(self.columns))
 
 
 def fingerprint(files: Sequence[str]) -> dict[str, Any]:
@@ -117,6 +112,7 @@ def open_source(
     path: str, classifier: Classifier, question: Question, *, ids: Sequence[str] = (), delimiter: str | None = None
 ) -> Source:
     """A table on disk whose columns fit the classifier; its format is told by its content."""
+    tested = [classifier.variables[v].name for v in classifier.tested]
     with _reading(path):
         kind = _kind(path)
         if kind == "csv":
@@ -124,13 +120,12 @@ def open_source(
             found = _Found((path,), rows, False, chosen)
             schema = arrow().schema([(name, arrow().string()) for name in names])
         else:
-            found, schema = _open_columns(path, kind)
+            found, schema = _open_columns(path, kind, [*tested, *ids])
     try:
         check_columns(classifier, schema.names)
         check_ids(schema, ids, question)
     except InstanceError as fault:
         raise InstanceError(f"{path}: {fault}") from None
-    tested = [classifier.variables[v].name for v in classifier.tested]
     wanted = tuple(dict.fromkeys([*ids, *tested]))
     if not wanted:  # a constant classifier: some column must be read to know how many rows there are
         wanted = tuple(schema.names[:1])
@@ -166,7 +161,7 @@ def _kind(path: str) -> Kind:
     return "csv"
 
 
-def _open_columns(path: str, kind: Kind) -> tuple[_Found, Any]:
+def _open_columns(path: str, kind: Kind, needed: Sequence[str]) -> tuple[_Found, Any]:
     pa = arrow()
     if kind == "stream":
         with pa.memory_map(path) as raw, pa.ipc.open_stream(raw) as stream:
@@ -180,16 +175,8 @@ def _open_columns(path: str, kind: Kind) -> tuple[_Found, Any]:
 
         with parquet.ParquetFile(path) as file:
             return _Found((path,), file.metadata.num_rows, True), file.schema_arrow
-    data = _dataset(path, frozenset())
-    if not data.files:
-        raise FormatError("holds no Parquet file", file=path)
-    return _Found(tuple(data.files), data.count_rows(), True), data.schema
-
-
-def _dataset(path: str, texts: frozenset[str]) -> Any:
-    from pyarrow import dataset
-
-    return dataset.dataset(path, format=dataset.ParquetFileFormat(dictionary_columns=texts), partitioning="hive")
+    found = folder.look(path, needed)
+    return _Found(found.files, found.rows, True), found.schema
 
 
 def regrouped(batches: Iterable[pa.RecordBatch], size: int) -> Iterator[pa.RecordBatch]:
