@@ -193,6 +193,41 @@ def test_every_format_out(capsys: pytest.CaptureFixture[str], tmp_path: Path, na
         assert {file.name[:5] for file in (tmp_path / name).iterdir()} == {"part-", "_jour"}
 
 
+@pytest.mark.parametrize(
+    ("ids", "texts"),
+    [
+        ([float("nan"), float("inf"), -float("inf"), 0.5], ["null", '"inf"', '"-inf"', "0.5"]),
+        ([[1], [2, 3], None, []], ["[1]", "[2, 3]", "null", "[]"]),
+        ([["a"], ['"'], None, []], ['["a"]', '["\\""]', "null", "[]"]),
+        ([[{"x": 1.0}], [{"x": float("nan")}], None, []], ['[{"x": 1.0}]', '[{"x": null}]', "null", "[]"]),
+        ([{"x": 1}, None, {"x": 3}, {"x": 4}], ['{"x": 1}', "null", '{"x": 3}', '{"x": 4}']),
+    ],
+)
+def test_ids_of_any_type_are_carried_along(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, ids: list[Any], texts: list[str]
+) -> None:
+    pq.write_table(applicants(4).set_column(0, "id", pa.array(ids)), tmp_path / "t.parquet")
+    for name in ("o.jsonl", "o.csv", "o.parquet"):
+        code, _, err = run(capsys, MODEL, tmp_path / "t.parquet", "-o", tmp_path / name, "--id", "id")
+        assert (code, err) == (0, "")
+    lines = (tmp_path / "o.jsonl").read_text().splitlines()
+    assert [line.removeprefix('{"id": ').partition(', "decision"')[0] for line in lines] == texts
+    if not isinstance(ids[0], float):
+        assert pq.read_table(tmp_path / "o.parquet")["id"].to_pylist() == ids or "nan" in str(ids)
+        with open(tmp_path / "o.csv", newline="") as stream:
+            found = [row["id"] for row in __import__("csv").DictReader(stream)]
+        assert found == ["" if text == "null" else text for text in texts]
+
+
+@pytest.mark.parametrize("option", ["--limit", "--all", "--counterfactuals", "--part-rows"])
+def test_numbers_have_room(capsys: pytest.CaptureFixture[str], tmp_path: Path, option: str) -> None:
+    data = write_input(applicants(10), tmp_path / "t.parquet")
+    assert run(capsys, MODEL, data, "-o", tmp_path / "o.csv", option, 10**18)[0] == 0
+    with pytest.raises(SystemExit):
+        run(capsys, MODEL, data, "-o", tmp_path / "p.csv", option, 2**63)
+    assert "is not a whole number from 0 to 1000000000000000000" in capsys.readouterr().err
+
+
 def _object(states: list[dict[str, str]]) -> dict[str, str]:
     return {state["feature"]: state["state"] for state in states}
 
@@ -270,6 +305,17 @@ def test_every_line_end_and_quote(
     assert [row["decision"] for row in found] == ["Accept", "Reject", "Accept"]
 
 
+def test_rows_that_are_the_class_already_are_no_rejects(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    data = write_input(applicants(50), tmp_path / "t.csv")
+    data.write_text(data.read_text().replace("high", "top", 3))
+    asked = [MODEL, data, "-o", tmp_path / "o.jsonl", "--against", "Accept", "--rejects", tmp_path / "r.jsonl"]
+    assert run(capsys, *asked)[0] == 0
+    found, rejected = read(tmp_path / "o.jsonl"), read(tmp_path / "r.jsonl")
+    assert (len(found), len(rejected)) == (47, 3)
+    assert {row["decision"] for row in found if row["error"]} == {"Accept"}
+    assert {row["decision"] for row in found if not row["error"]} == {"Reject"}
+
+
 def truncations(tmp_path: Path) -> dict[str, bytes]:
     table = applicants(2000)
     whole = {name: write_input(table, tmp_path / name).read_bytes() for name in ("t.csv", "t.csv.gz", "t.parquet")}
@@ -309,6 +355,19 @@ def test_a_truncated_input_is_one_sentence(capsys: pytest.CaptureFixture[str], t
         ("t.csv", ["--rejects", "/none/r.csv"], "its folder is not there"),
         ("t.csv", ["--protected", "Sex"], "protected is 'Sex', which is no feature"),
         ("t.csv", ["--delimiter", "ab"], "it is one character"),
+        ("t.csv", ["--delimiter", '"'], "it is one character of ASCII, no quote or line end"),
+        ("t.csv", ["--delimiter", "\n"], "it is one character of ASCII, no quote or line end"),
+        ("t.csv", ["--delimiter", "§"], "it is one character of ASCII, no quote or line end"),
+        ("t.csv", ["--id", "id", "--id", "id"], "'id' is to be carried along twice; say --id id once"),
+        ("ids.csv", ["--id", "x"], "more than one column 'x' to carry along; rename one"),
+        ("ids.csv", ["--id", "biased"], "'biased' cannot be carried along, as answers are called so; rename it"),
+        (
+            "ids.csv",
+            ["--id", "row", "--rejects", "r.csv"],
+            "--rejects adds a column 'row', and a needed one of",
+        ),
+        ("list.parquet", [], "the column 'GPA', which the classifier tests, is of type list<element: string>; make it"),
+        ("struct.parquet", [], "the column 'GPA', which the classifier tests, is of type struct<a: int64>; make it"),
         ("t.csv", ["-o", "t.csv/x.parquet"], "cannot be written: Not a directory"),
         ("t.csv", ["-o", "/proc/none/x.parquet"], "cannot be written: No such file"),
         ("t.csv", ["-o", "mine.parquet"], "is there already and no run of quia's left it"),
@@ -334,6 +393,9 @@ def test_faults_are_one_sentence(
     (tmp_path / "later.csv").write_bytes(good.replace(b"\n1", b'\n"1') + b'"2",1400,medium,fail,fail\n')
     (tmp_path / "last.csv").write_bytes(good + good[27:] + b'2,1400,medium,fail,"fail\n')
     (tmp_path / "block.csv").write_bytes(good + b'2,1400,medium,fail,"fail\n' + good[27:] * 200_000)
+    (tmp_path / "ids.csv").write_bytes(b"x,x,biased,row,SAT,GPA,Essay,Interview\n1,2,3,4,1400,medium,fail,fail\n")
+    for name, value in (("list", ["low"]), ("struct", {"a": 1})):
+        pq.write_table(applicants(1).set_column(2, "GPA", pa.array([value])), tmp_path / f"{name}.parquet")
     (tmp_path / "mine.parquet").write_bytes(b"mine")
     (tmp_path / "folder").mkdir()
     code, out, err = run(capsys, MODEL, data, "-o", "out.parquet", *options)

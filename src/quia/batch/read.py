@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from quia.batch import csv_rows, folder
 from quia.batch.arrow import check_ids
+from quia.batch.columns import answer_names
 from quia.batch.csv_rows import sound
 from quia.batch.question import Question
 from quia.batch.table import FAULT, arrow, check_columns
@@ -123,7 +124,9 @@ def open_source(
             found, schema = _open_columns(path, kind, [*tested, *ids])
     try:
         check_columns(classifier, schema.names)
+        _check_carried(schema.names, ids)
         check_ids(schema, ids, question)
+        _check_types(schema, tested)
     except InstanceError as fault:
         raise InstanceError(f"{path}: {fault}") from None
     wanted = tuple(dict.fromkeys([*ids, *tested]))
@@ -131,6 +134,30 @@ def open_source(
         wanted = tuple(schema.names[:1])
     layout = arrow().schema([schema.field(name) for name in wanted])
     return Source(path, kind, found.files, layout, found.rows, found.exact, found.delimiter, _texts(layout, ids))
+
+
+def _check_carried(names: Sequence[str], ids: Sequence[str]) -> None:
+    """Refuse ids that would give the result two columns of one name, or one that is taken for an answer."""
+    for name in ids:
+        if ids.count(name) > 1:
+            raise InstanceError(f"the column {name!r} is to be carried along twice; say --id {name} once")
+        if names.count(name) > 1:
+            raise InstanceError(f"the table has more than one column {name!r} to carry along; rename one of them")
+        if name in answer_names():
+            raise InstanceError(f"the column {name!r} cannot be carried along, as answers are called so; rename it")
+
+
+def _check_types(schema: pa.Schema, tested: Sequence[str]) -> None:
+    """Refuse columns of values that are no states, such as lists."""
+    pa = arrow()
+    for name in tested:
+        kind = schema.field(name).type
+        try:
+            pa.array([], kind).dictionary_encode()
+        except pa.ArrowNotImplementedError:
+            raise InstanceError(
+                f"the column {name!r}, which the classifier tests, is of type {kind}; make it one of texts or numbers"
+            ) from None
 
 
 def _texts(layout: Any, ids: Sequence[str]) -> frozenset[str]:
