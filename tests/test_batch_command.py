@@ -219,6 +219,22 @@ def test_ids_of_any_type_are_carried_along(
         assert found == ["" if text == "null" else text for text in texts]
 
 
+@pytest.mark.parametrize("name", ["o.jsonl", "o.csv", "o.parquet"])
+def test_ids_that_python_or_a_format_does_not_have(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str
+) -> None:
+    far = applicants(2).set_column(0, "id", pa.array([2**30] * 2, pa.date32()))
+    binary = applicants(2).set_column(0, "id", pa.array([b"\xff"] * 2))
+    pq.write_table(far, tmp_path / "far.parquet")
+    pq.write_table(binary, tmp_path / "binary.parquet")
+    assert run(capsys, MODEL, tmp_path / "far.parquet", "-o", tmp_path / f"far-{name}", "--id", "id")[0] == 0
+    code, _, err = run(capsys, MODEL, tmp_path / "binary.parquet", "-o", tmp_path / name, "--id", "id")
+    if name == "o.csv":
+        assert (code, "write another format, or carry other columns along\n" in err) == (2, True)
+    else:
+        assert (code, err) == (0, "")
+
+
 @pytest.mark.parametrize("option", ["--limit", "--all", "--counterfactuals", "--part-rows"])
 def test_numbers_have_room(capsys: pytest.CaptureFixture[str], tmp_path: Path, option: str) -> None:
     data = write_input(applicants(10), tmp_path / "t.parquet")
@@ -314,6 +330,12 @@ def test_rows_that_are_the_class_already_are_no_rejects(capsys: pytest.CaptureFi
     assert (len(found), len(rejected)) == (47, 3)
     assert {row["decision"] for row in found if row["error"]} == {"Accept"}
     assert {row["decision"] for row in found if not row["error"]} == {"Reject"}
+
+
+def test_a_delimiter_in_quotes_parts_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('"a, b, c, d, e, f";SAT;GPA;Essay;Interview\n1;1400;low;fail;fail\n')
+    assert run(capsys, MODEL, tmp_path / "t.csv", "-o", tmp_path / "o.jsonl")[0] == 0
+    assert [row["decision"] for row in read(tmp_path / "o.jsonl")] == ["Reject"]
 
 
 def truncations(tmp_path: Path) -> dict[str, bytes]:

@@ -6,7 +6,7 @@ import csv
 import gzip
 import io
 import os
-import sys
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -42,10 +42,19 @@ def header(path: str, delimiter: str | None) -> Header:
         first = lines.readline()
     if not first.strip():
         raise FormatError("is empty; its first line must name the columns", file=path)
-    chosen = delimiter if delimiter is not None else max(",;\t|", key=first.count)
+    chosen = delimiter if delimiter is not None else _delimiter(first)
     with _text(path) as lines:
         _, names = next(_rows(path, lines, chosen))
     return Header(tuple(names), chosen, None if _is_packed(path) else _estimate(path, head))
+
+
+def _delimiter(line: str) -> str:
+    """What most likely parts the columns of a first line: what is in quotes does not.
+
+    >>> _delimiter('id;"a, b, c";SAT')
+    ';'
+    """
+    return max(",;\t|", key=re.sub('"[^"]*"', "", line).count)
 
 
 def _estimate(path: str, head: bytes) -> int:
@@ -156,7 +165,7 @@ def refuse_open_quotes(path: str, delimiter: str) -> None:
 def _rows(path: str, lines: IO[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """The rows as Python's own reader sees them, which unlike Arrow's knows where quotes may stand; and their lines."""
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    longest = csv.field_size_limit(sys.maxsize)
+    longest = csv.field_size_limit(2 * _BLOCK)  # Arrow reads no longer ones; an open quote may lead on for long
     begin = 1
     try:
         for row in reader:

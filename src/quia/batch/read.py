@@ -143,7 +143,7 @@ def _check_carried(names: Sequence[str], ids: Sequence[str]) -> None:
             raise InstanceError(f"the column {name!r} is to be carried along twice; say --id {name} once")
         if names.count(name) > 1:
             raise InstanceError(f"the table has more than one column {name!r} to carry along; rename one of them")
-        if name in answer_names():
+        if name in {*answer_names(), FAULT}:
             raise InstanceError(f"the column {name!r} cannot be carried along, as answers are called so; rename it")
 
 

@@ -124,10 +124,18 @@ def _quoted_values(column: Any) -> Any:
     if not pa.types.is_dictionary(column.type) and pa.types.is_string(column.type):
         column = column.dictionary_encode()
     if not pa.types.is_dictionary(column.type):
-        texts = [_json(value) for value in column.to_pylist()]
+        texts = [_json(value) for value in plain_values(column)]
         return pa.array([None if text == "null" else text for text in texts], pa.string())
-    quoted = [_json(value) for value in column.dictionary.to_pylist()]
+    quoted = [_json(value) for value in plain_values(column.dictionary)]
     return pa.array(quoted, pa.string()).take(column.indices)
+
+
+def plain_values(column: Any) -> list[Any]:
+    """The values as Python's, or as texts where Python has none of the kind, such as dates after the year 9999."""
+    try:
+        return list(column.to_pylist())
+    except (OverflowError, ValueError):
+        return list(column.cast(arrow().string()).to_pylist())
 
 
 def _json(value: Any) -> str:
