@@ -93,7 +93,68 @@ def test_every_format_in(capsys: pytest.CaptureFixture[str], tmp_path: Path, nam
     wanted = quia.explain_batch(quia.load(MODEL), table, counts=True, shortest=())
     assert found.select(wanted.column_names).to_pylist() == wanted.to_pylist()
     if name == "folder":
-        assert found["year"].to_pylist() == [2020] * 333 + [2021] * 333 + [2022] * 334
+        assert found["year"].to_pylist() == ["2020"] * 333 + ["2021"] * 333 + ["2022"] * 334
+
+
+def test_a_partition_s_value_stays_text(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """And may be a feature's: a nominal one, a number, or none."""
+    table = applicants(4).drop_columns(["GPA", "SAT"])
+    folders = [
+        "GPA=low/SAT=1450/zip=01",
+        "GPA=high/SAT=1449.5/zip=1",
+        "GPA=medium/SAT=__HIVE_DEFAULT_PARTITION__/zip=a%2Fb",
+    ]
+    for index, folder in enumerate(sorted(folders)):
+        (tmp_path / "t" / folder).mkdir(parents=True)
+        pq.write_table(table.slice(index, 1), tmp_path / "t" / folder / "p.parquet")
+    assert run(capsys, MODEL, tmp_path / "t", "-o", tmp_path / "o.jsonl", "--id", "zip", "--id", "id")[0] == 0
+    found = read(tmp_path / "o.jsonl")
+    assert [(row["zip"], row["id"]) for row in found] == [("1", 0), ("01", 1), ("a/b", 2)]
+    rows = [
+        dict(row, GPA=gpa, SAT=sat)
+        for row, gpa, sat in zip(table.to_pylist()[:2], ["high", "low"], [1449.5, 1450], strict=True)
+    ]
+    assert [row["decision"] for row in found[:2]] == [quia.load(MODEL).classify(row) for row in rows]
+    assert "SAT is missing" in found[2]["error"]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [pa.array([1.0], pa.float32()), pa.array([1449.99999999])],
+        [pa.array([1]), pa.array([1449.99999999]), pa.array([1450])],
+        [
+            pa.array([1]),
+            pa.array([1449.99999999], pa.float64()),
+            pa.array(["1450"]),
+            pa.array(["1"]).dictionary_encode(),
+        ],
+        [pa.array([1449.99999999]), pa.array([1450], pa.int16())],
+        [pa.array(["1450"], pa.large_string()), pa.array(["1e3"])],
+    ],
+)
+def test_files_of_a_folder_keep_their_types(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, columns: list[pa.Array]
+) -> None:
+    others = {"GPA": ["low"], "Essay": ["pass"], "Interview": ["fail"]}
+    (tmp_path / "t").mkdir()
+    for index, column in enumerate([*columns, pa.nulls(1)]):
+        pq.write_table(pa.table({"SAT": column, **others}), tmp_path / "t" / f"{index}.parquet")
+    assert run(capsys, MODEL, tmp_path / "t", "-o", tmp_path / "o.jsonl")[0] == 0
+    found = read(tmp_path / "o.jsonl")
+    wanted = [
+        quia.load(MODEL).classify({"SAT": c.to_pylist()[0], **{k: v[0] for k, v in others.items()}}) for c in columns
+    ]
+    assert [row["decision"] for row in found] == [*wanted, None]
+    assert "SAT is missing" in found[-1]["error"]
+
+
+def test_a_file_that_lacks_a_column_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "t").mkdir()
+    pq.write_table(applicants(3), tmp_path / "t" / "a.parquet")
+    pq.write_table(applicants(3).drop_columns(["GPA"]), tmp_path / "t" / "b.parquet")
+    code, _, err = run(capsys, MODEL, tmp_path / "t", "-o", tmp_path / "o.jsonl")
+    assert (code, f"{tmp_path / 't' / 'b.parquet'}: has no column 'GPA', which other files" in err) == (2, True)
 
 
 @pytest.mark.parametrize("name", ["out", "out.parquet", "out.jsonl", "out.csv"])
@@ -130,6 +191,57 @@ def test_every_format_out(capsys: pytest.CaptureFixture[str], tmp_path: Path, na
     assert left == sorted(["t.parquet", name, *([] if name == "out" else [f"{name}.journal"])])
     if name == "out":
         assert {file.name[:5] for file in (tmp_path / name).iterdir()} == {"part-", "_jour"}
+
+
+@pytest.mark.parametrize(
+    ("ids", "texts"),
+    [
+        ([float("nan"), float("inf"), -float("inf"), 0.5], ["null", '"inf"', '"-inf"', "0.5"]),
+        ([[1], [2, 3], None, []], ["[1]", "[2, 3]", "null", "[]"]),
+        ([["a"], ['"'], None, []], ['["a"]', '["\\""]', "null", "[]"]),
+        ([[{"x": 1.0}], [{"x": float("nan")}], None, []], ['[{"x": 1.0}]', '[{"x": null}]', "null", "[]"]),
+        ([{"x": 1}, None, {"x": 3}, {"x": 4}], ['{"x": 1}', "null", '{"x": 3}', '{"x": 4}']),
+    ],
+)
+def test_ids_of_any_type_are_carried_along(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, ids: list[Any], texts: list[str]
+) -> None:
+    pq.write_table(applicants(4).set_column(0, "id", pa.array(ids)), tmp_path / "t.parquet")
+    for name in ("o.jsonl", "o.csv", "o.parquet"):
+        code, _, err = run(capsys, MODEL, tmp_path / "t.parquet", "-o", tmp_path / name, "--id", "id")
+        assert (code, err) == (0, "")
+    lines = (tmp_path / "o.jsonl").read_text().splitlines()
+    assert [line.removeprefix('{"id": ').partition(', "decision"')[0] for line in lines] == texts
+    if not isinstance(ids[0], float):
+        assert pq.read_table(tmp_path / "o.parquet")["id"].to_pylist() == ids or "nan" in str(ids)
+        with open(tmp_path / "o.csv", newline="") as stream:
+            found = [row["id"] for row in __import__("csv").DictReader(stream)]
+        assert found == ["" if text == "null" else text for text in texts]
+
+
+@pytest.mark.parametrize("name", ["o.jsonl", "o.csv", "o.parquet"])
+def test_ids_that_python_or_a_format_does_not_have(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str
+) -> None:
+    far = applicants(2).set_column(0, "id", pa.array([2**30] * 2, pa.date32()))
+    binary = applicants(2).set_column(0, "id", pa.array([b"\xff"] * 2))
+    pq.write_table(far, tmp_path / "far.parquet")
+    pq.write_table(binary, tmp_path / "binary.parquet")
+    assert run(capsys, MODEL, tmp_path / "far.parquet", "-o", tmp_path / f"far-{name}", "--id", "id")[0] == 0
+    code, _, err = run(capsys, MODEL, tmp_path / "binary.parquet", "-o", tmp_path / name, "--id", "id")
+    if name == "o.csv":
+        assert (code, "write another format, or carry other columns along\n" in err) == (2, True)
+    else:
+        assert (code, err) == (0, "")
+
+
+@pytest.mark.parametrize("option", ["--limit", "--all", "--counterfactuals", "--part-rows"])
+def test_numbers_have_room(capsys: pytest.CaptureFixture[str], tmp_path: Path, option: str) -> None:
+    data = write_input(applicants(10), tmp_path / "t.parquet")
+    assert run(capsys, MODEL, data, "-o", tmp_path / "o.csv", option, 10**18)[0] == 0
+    with pytest.raises(SystemExit):
+        run(capsys, MODEL, data, "-o", tmp_path / "p.csv", option, 2**63)
+    assert "is not a whole number from 0 to 1000000000000000000" in capsys.readouterr().err
 
 
 def _object(states: list[dict[str, str]]) -> dict[str, str]:
@@ -186,6 +298,46 @@ def test_bad_rows_stay_in_their_place(
     assert [row["decision"] for row in found if row["decision"]] == ["Reject", "Reject", "Accept"]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("is_ended", [False, True])
+def test_every_line_end_and_quote(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, end: str, packed: bool, is_ended: bool
+) -> None:
+    """Names of several lines and of any length, blank lines, quotes in, around and beside values."""
+    lines = [
+        f'"a{end}note",{"x" * 100_000},SAT,GPA,Essay,Interview',
+        f'"two{end}{end}lines, ""quoted""",,1500,high,pass,"pass"',
+        '5" pipe,,1400,low,fail,fail',
+        "",
+        'a""b,,"1500",high,pass,pass',
+    ]
+    text = (end.join(lines) + end * is_ended).encode()
+    (tmp_path / "t.csv").write_bytes(gzip.compress(text) if packed else text)
+    code, _, err = run(capsys, MODEL, tmp_path / "t.csv", "-o", tmp_path / "o.jsonl", "--id", f"a{end}note")
+    assert (code, err) == (0, "")
+    found = read(tmp_path / "o.jsonl")
+    assert [row[f"a{end}note"] for row in found] == [f'two{end}{end}lines, "quoted"', '5" pipe', 'a""b']
+    assert [row["decision"] for row in found] == ["Accept", "Reject", "Accept"]
+
+
+def test_rows_that_are_the_class_already_are_no_rejects(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    data = write_input(applicants(50), tmp_path / "t.csv")
+    data.write_text(data.read_text().replace("high", "top", 3))
+    asked = [MODEL, data, "-o", tmp_path / "o.jsonl", "--against", "Accept", "--rejects", tmp_path / "r.jsonl"]
+    assert run(capsys, *asked)[0] == 0
+    found, rejected = read(tmp_path / "o.jsonl"), read(tmp_path / "r.jsonl")
+    assert (len(found), len(rejected)) == (47, 3)
+    assert {row["decision"] for row in found if row["error"]} == {"Accept"}
+    assert {row["decision"] for row in found if not row["error"]} == {"Reject"}
+
+
+def test_a_delimiter_in_quotes_parts_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text('"a, b, c, d, e, f";SAT;GPA;Essay;Interview\n1;1400;low;fail;fail\n')
+    assert run(capsys, MODEL, tmp_path / "t.csv", "-o", tmp_path / "o.jsonl")[0] == 0
+    assert [row["decision"] for row in read(tmp_path / "o.jsonl")] == ["Reject"]
+
+
 def truncations(tmp_path: Path) -> dict[str, bytes]:
     table = applicants(2000)
     whole = {name: write_input(table, tmp_path / name).read_bytes() for name in ("t.csv", "t.csv.gz", "t.parquet")}
@@ -211,6 +363,10 @@ def test_a_truncated_input_is_one_sentence(capsys: pytest.CaptureFixture[str], t
     [
         ("none.csv", [], "none.csv: is not there"),
         ("empty.csv", [], "is empty"),
+        ("open.csv", [], "has a quote in the row that begins in line 3 that is not closed where its value ends; close"),
+        ("later.csv", [], "has a quote in the row that begins in line 2 that is not closed"),
+        ("last.csv", [], "has a quote in the row that begins in line 4 that is not closed"),
+        ("block.csv", [], "has a quote in the row that begins in line 3 that is not closed"),
         ("few.csv", [], "no column 'SAT', which the classifier tests (did you mean 'SAR'?)"),
         ("twice.csv", [], "more than one column 'SAT'"),
         ("zeros.csv", [], "neither CSV, Parquet nor Arrow IPC"),
@@ -221,6 +377,19 @@ def test_a_truncated_input_is_one_sentence(capsys: pytest.CaptureFixture[str], t
         ("t.csv", ["--rejects", "/none/r.csv"], "its folder is not there"),
         ("t.csv", ["--protected", "Sex"], "protected is 'Sex', which is no feature"),
         ("t.csv", ["--delimiter", "ab"], "it is one character"),
+        ("t.csv", ["--delimiter", '"'], "it is one character of ASCII, no quote or line end"),
+        ("t.csv", ["--delimiter", "\n"], "it is one character of ASCII, no quote or line end"),
+        ("t.csv", ["--delimiter", "§"], "it is one character of ASCII, no quote or line end"),
+        ("t.csv", ["--id", "id", "--id", "id"], "'id' is to be carried along twice; say --id id once"),
+        ("ids.csv", ["--id", "x"], "more than one column 'x' to carry along; rename one"),
+        ("ids.csv", ["--id", "biased"], "'biased' cannot be carried along, as answers are called so; rename it"),
+        (
+            "ids.csv",
+            ["--id", "row", "--rejects", "r.csv"],
+            "--rejects adds a column 'row', and a needed one of",
+        ),
+        ("list.parquet", [], "the column 'GPA', which the classifier tests, is of type list<element: string>; make it"),
+        ("struct.parquet", [], "the column 'GPA', which the classifier tests, is of type struct<a: int64>; make it"),
         ("t.csv", ["-o", "t.csv/x.parquet"], "cannot be written: Not a directory"),
         ("t.csv", ["-o", "/proc/none/x.parquet"], "cannot be written: No such file"),
         ("t.csv", ["-o", "mine.parquet"], "is there already and no run of quia's left it"),
@@ -242,6 +411,13 @@ def test_faults_are_one_sentence(
     (tmp_path / "zeros.csv").write_bytes(bytes(100))
     (tmp_path / "latin.csv").write_bytes(good.replace(b"medium", b"m\xe9dium"))
     (tmp_path / "t.csv").write_bytes(good)
+    (tmp_path / "open.csv").write_bytes(good + b'2,1400,medium,fail,"fail\n' + b"3,1400,low,fail,fail\n" * 3)
+    (tmp_path / "later.csv").write_bytes(good.replace(b"\n1", b'\n"1') + b'"2",1400,medium,fail,fail\n')
+    (tmp_path / "last.csv").write_bytes(good + good[27:] + b'2,1400,medium,fail,"fail\n')
+    (tmp_path / "block.csv").write_bytes(good + b'2,1400,medium,fail,"fail\n' + good[27:] * 200_000)
+    (tmp_path / "ids.csv").write_bytes(b"x,x,biased,row,SAT,GPA,Essay,Interview\n1,2,3,4,1400,medium,fail,fail\n")
+    for name, value in (("list", ["low"]), ("struct", {"a": 1})):
+        pq.write_table(applicants(1).set_column(2, "GPA", pa.array([value])), tmp_path / f"{name}.parquet")
     (tmp_path / "mine.parquet").write_bytes(b"mine")
     (tmp_path / "folder").mkdir()
     code, out, err = run(capsys, MODEL, data, "-o", "out.parquet", *options)
@@ -334,7 +510,10 @@ def test_two_runs_do_not_write_one_output(capsys: pytest.CaptureFixture[str], tm
     with open(tmp_path / "o.csv.journal", "ab") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         code, _, err = run(capsys, MODEL, data, "-o", tmp_path / "o.csv")
-    assert (code, "another quia batch is writing" in err) == (2, True)
+        assert (code, "another quia batch is writing" in err) == (2, True)
+        code, _, err = run(capsys, MODEL, data, "-o", tmp_path / "o.csv", "--restart")
+        assert (code, "another quia batch is writing" in err) == (2, True)
+        assert os.path.samestat(os.fstat(other.fileno()), (tmp_path / "o.csv.journal").stat())
     assert run(capsys, MODEL, data, "-o", tmp_path / "o.csv")[0] == 0
 
 
@@ -501,8 +680,9 @@ def test_the_bar_is_drawn_on_a_terminal_only(
 
 def test_no_rows_are_no_fault(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,SAT,GPA,Essay,Interview\n")
+    (tmp_path / "unended.csv").write_text("id,SAT,GPA,Essay,Interview")
     pq.write_table(applicants(0), tmp_path / "t.parquet")
-    for data in ("t.csv", "t.parquet"):
+    for data in ("t.csv", "unended.csv", "t.parquet"):
         for out in ("folder", "o.parquet", "o.csv", "o.jsonl"):
             target = tmp_path / f"{data}-{out}"
             code, text, err = run(capsys, MODEL, tmp_path / data, "-o", target, "--id", "id")
@@ -522,6 +702,28 @@ def test_a_finished_folder_that_lost_a_part_is_mended(capsys: pytest.CaptureFixt
     (tmp_path / "out" / "part-000004.parquet").write_bytes(b"PAR1")
     assert run(capsys, *asked)[0] == 0
     assert contents(tmp_path / "out") == before
+
+
+@pytest.mark.parametrize("out", ["folder", "o.csv", "o.parquet"])
+def test_a_finished_result_that_is_gone_is_made_again_and_a_changed_one_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, out: str
+) -> None:
+    data = write_input(applicants(300), tmp_path / "t.csv")
+    data.write_text(data.read_text().replace("high", "top", 7))
+    rejects = tmp_path / "r.csv"
+    asked = [MODEL, data, "-o", tmp_path / out, "--part-rows", 50, "--rejects", rejects]
+    assert run(capsys, *asked)[0] == 0
+    before, rejected = contents(tmp_path / out), rejects.read_bytes()
+    rejects.unlink()
+    assert run(capsys, *asked)[0] == 0
+    assert (contents(tmp_path / out), rejects.read_bytes()) == (before, rejected)
+    for changed in [rejects, *([] if out == "folder" else [tmp_path / out])]:
+        changed.write_bytes(b"mine" + changed.read_bytes()[4:])
+        code, _, err = run(capsys, *asked)
+        assert (code, f"{changed} has changed since its run was finished; write elsewhere" in err) == (2, True)
+        assert changed.read_bytes().startswith(b"mine")
+        assert run(capsys, *asked, "--restart")[0] == 0
+        assert (contents(tmp_path / out), rejects.read_bytes()) == (before, rejected)
 
 
 def test_a_torn_journal_is_gone_on_with(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -46,6 +47,13 @@ def fields(question: Question, *, encoded: bool = False) -> list[Any]:
         columns += [("biased", pa.bool_()), ("bias_reasons", pa.list_(states))]
     columns += [("complete", pa.bool_()), ("error", text)]
     return [pa.field(name, kind) for name, kind in columns]
+
+
+@cache
+def answer_names() -> frozenset[str]:
+    """The columns that answer any question."""
+    everything = Question(all_reasons=1, counts=True, counterfactuals=1, protected=(0,))
+    return frozenset(field.name for field in fields(everything))
 
 
 def answer_columns(

@@ -23,6 +23,7 @@ class Journal:
     asked: dict[str, Any]
     done: dict[int, dict[str, Any]] = field(default_factory=dict)
     finished: dict[str, Any] | None = None
+    files: dict[str, Any] = field(default_factory=dict)
     _stream: IO[bytes] | None = field(default=None, repr=False)
 
     def write_done(self, index: int, facts: dict[str, Any]) -> None:
@@ -30,10 +31,10 @@ class Journal:
         self._append({"part": index, **facts})
         self.done[index] = facts
 
-    def write_finished(self, facts: dict[str, Any]) -> None:
-        """All parts are done, and joined where they are to be."""
-        self._append({"finished": facts})
-        self.finished = facts
+    def write_finished(self, facts: dict[str, Any], files: dict[str, Any]) -> None:
+        """All parts are done, and joined where they are to be: the fingerprints of these files by name."""
+        self._append({"finished": facts, "files": files})
+        self.finished, self.files = facts, files
 
     def close(self) -> None:
         """Let others have it."""
@@ -51,17 +52,19 @@ class Journal:
             raise unwritable(self.path, fault) from None
 
 
-def open_journal(path: Path, asked: dict[str, Any], *, output: Path) -> Journal:
-    """The journal of a run, new or gone on with; refused if that was asked another thing."""
+def open_journal(path: Path, asked: dict[str, Any], *, output: Path, anew: bool = False) -> Journal:
+    """The journal of a run, new (or `anew`) or gone on with; refused if that was asked another thing."""
     wanted = {"schema": SCHEMA, **asked}
     try:
         stream = open(path, "ab+", buffering=0)  # noqa: SIM115
     except OSError as fault:
         raise unwritable(path, fault) from None
-    if not _locked(stream):
+    if not _locked(stream, path):
         stream.close()
         raise QuiaError(f"another quia batch is writing {output}; wait for it, or write elsewhere")
     journal = Journal(path, wanted, _stream=stream)
+    if anew:
+        stream.truncate(0)
     entries = _entries(stream)
     if not entries:
         journal._append(wanted)
@@ -74,13 +77,13 @@ def open_journal(path: Path, asked: dict[str, Any], *, output: Path) -> Journal:
         )
     for entry in entries[1:]:
         if "finished" in entry:
-            journal.finished = entry["finished"]
+            journal.finished, journal.files = entry["finished"], entry.get("files", {})
         elif isinstance(entry.get("part"), int):
             journal.done[entry["part"]] = entry
     return journal
 
 
-def _locked(stream: Any) -> bool:
+def _locked(stream: Any, path: Path) -> bool:
     """Whether the file is now this process's; the system lets go of it however the process ends."""
     try:
         import fcntl
@@ -88,9 +91,10 @@ def _locked(stream: Any) -> bool:
         return True
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # The run that had it may have removed it since it was opened here.
+        return os.path.samestat(os.fstat(stream.fileno()), os.stat(path))
     except OSError:
         return False
-    return True
 
 
 def _entries(stream: Any) -> list[dict[str, Any]]:

@@ -26,14 +26,12 @@ def withdraw(job: Job, *, is_new: bool) -> None:
             job.work.rmdir()
 
 
-def forget(job: Job) -> None:
-    """Remove what an earlier run has left, and nothing else."""
-    has_run = job.journal.exists()
+def forget(job: Job, *, has_run: bool) -> None:
+    """Remove what an earlier run has left but for its journal, which the caller holds, and nothing else."""
     if has_run or not job.is_folder:
         _remove(job, ("part-*", *_WORK))
     if has_run and not job.is_folder and job.output.is_file():
         job.output.unlink()
-    job.journal.unlink(missing_ok=True)
 
 
 def _remove(job: Job, patterns: tuple[str, ...]) -> None:

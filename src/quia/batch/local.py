@@ -21,7 +21,7 @@ from quia.batch.arrow import explain_batches, schema
 from quia.batch.cache import Cache
 from quia.batch.journal import Journal, open_journal
 from quia.batch.question import Question
-from quia.batch.read import Part, Source
+from quia.batch.read import Part, Source, fingerprint
 from quia.batch.summary import Summary, summary_of
 from quia.batch.table import FAULT, arrow, from_numpy, to_numpy
 from quia.batch.write import Format, format_of, join_parts, part_suffix, unwritable, write_batch, write_json
@@ -117,14 +117,15 @@ def run(job: Job, *, progress: Callable[[Progress], None] | None = None, restart
 
     Raises QuiaError, and leaves nothing half-written under a final name, if something cannot be read or written.
     """
-    if restart:
-        leftovers.forget(job)
-    elif not job.journal.exists() and job.output.exists() and not _is_empty_folder(job.output):
+    has_run = job.journal.exists()
+    if not restart and not has_run and job.output.exists() and not _is_empty_folder(job.output):
         raise QuiaError(f"{job.output} is there already and no run of quia's left it; remove it or write elsewhere")
     asked, is_new = job.asked(), not job.work.exists()
     _make(job.journal.parent)
-    journal = open_journal(job.journal, asked, output=job.output)
+    journal = open_journal(job.journal, asked, output=job.output, anew=restart)
     try:
+        if restart:
+            leftovers.forget(job, has_run=has_run)
         _make(job.work)
         if journal.finished is None or not _is_whole(job, journal):
             _explain_all(job, journal, progress or (lambda _: None))
@@ -197,11 +198,22 @@ def _is_done(job: Job, journal: Journal, part: Part) -> bool:
 
 
 def _is_whole(job: Job, journal: Journal) -> bool:
-    """Whether a finished run's result is still there."""
+    """Whether a finished run's result is still there; refused if something else is in its place."""
+    for name, path in _joined(job).items():
+        if not path.is_file():
+            return False
+        if name in journal.files and journal.files[name] != fingerprint([str(path)]):
+            raise QuiaError(f"{path} has changed since its run was finished; write elsewhere, or use --restart")
     if not job.is_folder:
-        return job.output.is_file()
+        return True
     sizes = {job.part(index): facts["bytes"] for index, facts in journal.done.items()}
     return all(file.is_file() and file.stat().st_size == size for file, size in sizes.items())
+
+
+def _joined(job: Job) -> dict[str, Path]:
+    """The files that a run makes of its parts in the end."""
+    made = {"output": None if job.is_folder else job.output, "rejects": job.rejects}
+    return {name: path for name, path in made.items() if path is not None}
 
 
 def _explain_part(job: Job, part: Part, cache: Cache, stop: threading.Event) -> tuple[int, dict[str, Any]]:
@@ -263,7 +275,8 @@ def _finish(job: Job, journal: Journal) -> Summary:
         empty = _output_schema(job).empty_table().combine_chunks().to_batches()
         batch = empty[0] if empty else arrow().RecordBatch.from_pylist([], _output_schema(job))
         write_batch(batch, job.part(0))
-    journal.write_finished(summary.to_dict(most_sets=_KEPT_SETS))
+    files = {name: fingerprint([str(path)]) for name, path in _joined(job).items()}
+    journal.write_finished(summary.to_dict(most_sets=_KEPT_SETS), files)
     return summary
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from quia.batch.answers import Ints, spread
 from quia.batch.question import KINDS
 from quia.batch.table import arrow, to_numpy
+from quia.batch.texts import plain_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -203,7 +204,7 @@ def _sets(
 def _row_name(batch: pa.RecordBatch, ids: Sequence[str], row: int, start: int) -> str:
     if not ids:
         return f"row {start + row + 1}"
-    return ", ".join(f"{name} {batch.column(name)[row].as_py()}" for name in ids)
+    return ", ".join(f"{name} {plain_values(batch.column(name).slice(row, 1))[0]}" for name in ids)
 
 
 def _mentions(column: Any) -> tuple[list[str], npt.NDArray[np.bool_]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
+from quia.batch.columns import answer_names
 from quia.batch.table import arrow
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ AND, OR = " and ", " | "
 def csv_columns(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Reasons as `Essay: fail and Interview: fail`, several of them parted by ` | `."""
     pa = arrow()
-    columns = [_for_csv(column) for column in batch.columns]
+    columns = [_for_csv(name, column) for name, column in zip(batch.schema.names, batch.columns, strict=True)]
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
@@ -27,29 +29,29 @@ def json_lines(batch: pa.RecordBatch) -> bytes:
     pa = arrow()
     pieces: list[Any] = []
     for position, (name, column) in enumerate(zip(batch.schema.names, batch.columns, strict=True)):
-        pieces += [pa.scalar(f"{', ' if position else '{'}{json.dumps(name, ensure_ascii=False)}: "), _as_json(column)]
+        pieces += [pa.scalar(f"{', ' if position else '{'}{_json(name)}: "), _as_json(name, column)]
     lines = pc.binary_join_element_wise(*pieces, pa.scalar("}\n"), pa.scalar(""))
     return "".join(lines.to_pylist()).encode() if batch.num_rows else b""
 
 
-def _for_csv(column: Any) -> Any:
+def _for_csv(name: str, column: Any) -> Any:
     pa = arrow()
     kind = column.type
-    if pa.types.is_list(kind):
+    if _holds_reasons(name, kind):
         return _join_lists(column, _states_text, AND, OR, "", "")
     if pa.types.is_dictionary(kind):
         return column.dictionary_decode()
-    if pa.types.is_decimal(kind) or pa.types.is_nested(kind):
-        return column.cast(pa.string()) if pa.types.is_decimal(kind) else _quoted_values(column)
-    return column
+    if pa.types.is_decimal(kind):
+        return column.cast(pa.string())
+    return _quoted_values(column) if pa.types.is_nested(kind) else column
 
 
-def _as_json(column: Any) -> Any:
+def _as_json(name: str, column: Any) -> Any:
     import pyarrow.compute as pc
 
     pa = arrow()
     kind = column.type
-    if pa.types.is_list(kind) and _holds_reasons(kind):
+    if _holds_reasons(name, kind):
         text = _join_lists(column, _states_json, ", ", ", ", "{", "}")
         text = pc.binary_join_element_wise(pa.scalar("["), text, pa.scalar("]"), pa.scalar(""))
     elif pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
@@ -59,12 +61,9 @@ def _as_json(column: Any) -> Any:
     return text.fill_null("null")
 
 
-def _holds_reasons(kind: Any) -> bool:
-    pa = arrow()
-    inner = kind.value_type
-    if pa.types.is_list(inner):
-        inner = inner.value_type
-    return bool(pa.types.is_struct(inner))
+def _holds_reasons(name: str, kind: Any) -> bool:
+    """Whether a column is an answer made of lists; one that is carried along has another name."""
+    return name in answer_names() and bool(arrow().types.is_list(kind))
 
 
 def _join_lists(column: Any, states_text: Any, inner: str, outer: str, opening: str, closing: str) -> Any:
@@ -125,7 +124,31 @@ def _quoted_values(column: Any) -> Any:
     if not pa.types.is_dictionary(column.type) and pa.types.is_string(column.type):
         column = column.dictionary_encode()
     if not pa.types.is_dictionary(column.type):
-        texts = [json.dumps(value, ensure_ascii=False, default=str) for value in column.to_pylist()]
+        texts = [_json(value) for value in plain_values(column)]
         return pa.array([None if text == "null" else text for text in texts], pa.string())
-    quoted = [json.dumps(value, ensure_ascii=False, default=str) for value in column.dictionary.to_pylist()]
+    quoted = [_json(value) for value in plain_values(column.dictionary)]
     return pa.array(quoted, pa.string()).take(column.indices)
+
+
+def plain_values(column: Any) -> list[Any]:
+    """The values as Python's, or as texts where Python has none of the kind, such as dates after the year 9999."""
+    try:
+        return list(column.to_pylist())
+    except (OverflowError, ValueError):
+        return list(column.cast(arrow().string()).to_pylist())
+
+
+def _json(value: Any) -> str:
+    """A value as JSON, which has no number that is none or infinite: null, or a text, stands for it."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(value), ensure_ascii=False, default=str)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not isfinite(value):
+        return None if isnan(value) else str(value)
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    return [_finite(one) for one in value] if isinstance(value, (list, tuple)) else value

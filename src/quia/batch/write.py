@@ -112,6 +112,8 @@ def unwritable(path: Path, fault: Exception) -> QuiaError:
         cure = "get the permission to write there, or write elsewhere"
     elif number in (errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG):
         cure = "write elsewhere"
+    elif not isinstance(fault, OSError):  # Arrow's word on a type that a format does not have
+        cure = "write another format, or carry other columns along"
     else:
         cure = "what is done so far is kept: make room and run the same command again"
     return QuiaError(f"{path} cannot be written: {reason}; {cure}")

@@ -43,7 +43,11 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--id", metavar="COLUMN", action="append", default=[], help="a column to carry along (else the row's number)"
     )
-    parser.add_argument("--rejects", metavar="FILE", help="put rows that cannot be explained here, not into OUT")
+    parser.add_argument(
+        "--rejects",
+        metavar="FILE",
+        help="put rows without a decision (a value is missing or wrong) here, not into OUT",
+    )
     parser.add_argument("--delimiter", metavar="C", help="what parts a CSV's columns (else told by its first line)")
     _add_question(parser)
     _add_running(parser)
@@ -154,12 +158,18 @@ def _job(arguments: argparse.Namespace, classifier: Classifier, question: Questi
             raise QuiaError(f"{arguments.rejects} is no file; name another with --rejects")
         if not Path(arguments.rejects).absolute().parent.is_dir():
             raise QuiaError(f"{arguments.rejects} cannot be written: its folder is not there")
-    if arguments.delimiter is not None and len(arguments.delimiter) != 1:
-        raise QuiaError(f"--delimiter is {arguments.delimiter!r}; it is one character")
+    if arguments.delimiter is not None and not _is_delimiter(arguments.delimiter):
+        raise QuiaError(f"--delimiter is {arguments.delimiter!r}; it is one character of ASCII, no quote or line end")
+    source = open_source(arguments.data, classifier, question, ids=arguments.id, delimiter=arguments.delimiter)
+    if arguments.rejects and (taken := {"row", "error"} & set(source.columns)):
+        raise QuiaError(
+            f"--rejects adds a column {min(taken)!r}, and a needed one of {arguments.data} is called so; rename it, or"
+            " do without --rejects"
+        )
     return Job(
         classifier=classifier,
         model=hashlib.sha256(read_bytes(arguments.model)).hexdigest(),
-        source=open_source(arguments.data, classifier, question, ids=arguments.id, delimiter=arguments.delimiter),
+        source=source,
         question=question,
         output=output,
         format="parquet" if is_folder else format_of(arguments.output, or_folder=True),
@@ -169,6 +179,10 @@ def _job(arguments: argparse.Namespace, classifier: Classifier, question: Questi
         part_rows=arguments.part_rows,
         threads=arguments.threads,
     )
+
+
+def _is_delimiter(text: str) -> bool:
+    return len(text) == 1 and text.isascii() and text not in '"\r\n\0'
 
 
 def _run_on_spark(arguments: argparse.Namespace, classifier: Classifier, question: Question) -> int:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
+_MOST = 10**18
+"""The largest limit: no list is so long, and the kernel's numbers have room for it."""
+
 
 def limit_of(text: str) -> int:
     """A whole number from 0 on."""
-    return whole_from(0)(text)
+    return whole_from(0, _MOST)(text)
 
 
 def whole(text: str) -> int:
@@ -21,7 +24,7 @@ def whole_from(least: int, most: int | None = None) -> Callable[[str], int]:
     bounds = f"from {least} on" if most is None else f"from {least} to {most}"
 
     def read(text: str) -> int:
-        number = int(text) if text.isdecimal() else -1
+        number = int(text) if text.isdecimal() and len(text) < 1000 else -1
         if number < least or (most is not None and number > most):
             raise argparse.ArgumentTypeError(f"{text!r} is not a whole number {bounds}")
         return number
