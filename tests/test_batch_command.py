@@ -380,7 +380,7 @@ def test_a_truncated_input_is_one_sentence(capsys: pytest.CaptureFixture[str], t
         ("t.csv", ["--delimiter", '"'], "it is one character of ASCII, no quote or line end"),
         ("t.csv", ["--delimiter", "\n"], "it is one character of ASCII, no quote or line end"),
         ("t.csv", ["--delimiter", "§"], "it is one character of ASCII, no quote or line end"),
-        ("t.csv", ["--id", "id", "--id", "id"], "'id' is to be carried along twice; say --id id once"),
+        ("t.csv", ["--id", "id", "--id", "id"], "'id' is to be carried along twice; name it once"),
         ("ids.csv", ["--id", "x"], "more than one column 'x' to carry along; rename one"),
         ("ids.csv", ["--id", "biased"], "'biased' cannot be carried along, as answers are called so; rename it"),
         (

@@ -324,6 +324,19 @@ def test_ids_are_carried_along(admissions: quia.DecisionGraph) -> None:
         quia.explain_batch(admissions, [row | {"error": 1} for row in ROWS], ids=["error"])
 
 
+def test_ids_that_cannot_be_carried(admissions: quia.DecisionGraph) -> None:
+    table = pa.Table.from_pylist(ROWS)
+    twice = table.append_column("id", table["id"])
+    for given, ids, match in (
+        (table, ["id", "id"], "'id' is to be carried along twice; name it once"),
+        (twice, ["id"], "more than one column 'id' to carry along"),
+        (table, ["case"], "no column 'case' to carry along"),
+    ):
+        with pytest.raises(quia.InstanceError, match=match):
+            quia.explain_batch(admissions, given, ids=ids)
+    assert quia.explain_batch(admissions, table, ids=iter(["id"]))["id"].to_pylist() == [1, 2, 3]
+
+
 def test_narrow_codes_and_nulls() -> None:
     """A dictionary that fills all codes of 8 bits leaves none for null; slices begin anywhere, bits too."""
     labels = [f"s{n}" for n in range(128)]

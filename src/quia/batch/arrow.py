@@ -13,7 +13,7 @@ from quia.batch.answers import Answers
 from quia.batch.cache import Cache
 from quia.batch.columns import answer_columns, fields
 from quia.batch.question import KINDS, Kind, Question, ask
-from quia.batch.table import Faults, arrow, as_table, distinct, encode_table, whole
+from quia.batch.table import FAULT, Faults, arrow, as_table, distinct, encode_table, whole
 from quia.errors import InstanceError, did_you_mean
 
 if TYPE_CHECKING:
@@ -118,8 +118,8 @@ def explain_table(
     answers = _answers(classifier, states, faults, question, cache)
     columns = answer_columns(classifier, answers, faults, question, encoded=encoded)
     layout = schema(question, id_fields, encoded=encoded)
-    carried = [whole(table.column(name)) for name in ids]
-    made = [columns[name] for name in layout.names[len(ids) :]]
+    carried = [whole(table.column(field.name)) for field in id_fields]
+    made = [columns[name] for name in layout.names[len(carried) :]]
     return pa.RecordBatch.from_arrays([*carried, *made], schema=layout)
 
 
@@ -147,10 +147,15 @@ def _answers(classifier: Classifier, states: Any, faults: Faults, question: Ques
 
 def check_ids(given: pa.Schema, ids: Sequence[str], question: Question) -> list[Any]:
     """The fields of the columns that are carried along."""
-    made = {field.name for field in fields(question)}
-    for name in several(ids, "ids", "columns"):
+    made = {FAULT, *(field.name for field in fields(question))}
+    wanted = several(ids, "ids", "columns")
+    for name in wanted:
+        if wanted.count(name) > 1:
+            raise InstanceError(f"the column {name!r} is to be carried along twice; name it once")
+        if given.names.count(name) > 1:
+            raise InstanceError(f"the table has more than one column {name!r} to carry along; rename one of them")
         if name not in given.names:
             raise InstanceError(f"the table has no column {name!r} to carry along{did_you_mean(name, given.names)}")
         if name in made:
             raise InstanceError(f"the column {name!r} cannot be carried along, as the result has one of that name")
-    return [given.field(name) for name in ids]
+    return [given.field(name) for name in wanted]

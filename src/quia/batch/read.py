@@ -124,8 +124,10 @@ def open_source(
             found, schema = _open_columns(path, kind, [*tested, *ids])
     try:
         check_columns(classifier, schema.names)
-        _check_carried(schema.names, ids)
         check_ids(schema, ids, question)
+        # Not even if it is not asked for: the summary would take the column for an answer.
+        if taken := next((name for name in ids if name in answer_names()), None):
+            raise InstanceError(f"the column {taken!r} cannot be carried along, as answers are called so; rename it")
         _check_types(schema, tested)
     except InstanceError as fault:
         raise InstanceError(f"{path}: {fault}") from None
@@ -134,17 +136,6 @@ def open_source(
         wanted = tuple(schema.names[:1])
     layout = arrow().schema([schema.field(name) for name in wanted])
     return Source(path, kind, found.files, layout, found.rows, found.exact, found.delimiter, _texts(layout, ids))
-
-
-def _check_carried(names: Sequence[str], ids: Sequence[str]) -> None:
-    """Refuse ids that would give the result two columns of one name, or one that is taken for an answer."""
-    for name in ids:
-        if ids.count(name) > 1:
-            raise InstanceError(f"the column {name!r} is to be carried along twice; say --id {name} once")
-        if names.count(name) > 1:
-            raise InstanceError(f"the table has more than one column {name!r} to carry along; rename one of them")
-        if name in {*answer_names(), FAULT}:
-            raise InstanceError(f"the column {name!r} cannot be carried along, as answers are called so; rename it")
 
 
 def _check_types(schema: pa.Schema, tested: Sequence[str]) -> None:
