@@ -9,7 +9,8 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 from quia.errors import FormatError, Unsupported, shown
-from quia.tables import Table, Task, is_missing, number_with_comma
+from quia.tables import Table, Task, number_with_comma
+from quia.values import is_missing
 
 if TYPE_CHECKING:
     from quia.graph import DecisionGraph

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quia.errors import QuiaError, Unsupported, shown
-from quia.tables import Task, is_missing
+from quia.tables import Task
+from quia.values import is_missing
 
 if TYPE_CHECKING:
     from quia.graph import DecisionGraph

@@ -10,9 +10,7 @@ from typing import Literal
 
 from quia.errors import FormatError, did_you_mean, listed, shown
 from quia.load.files import decode, read_bytes, refuse_workbook
-
-NO_VALUE = ("", "?")
-"""How tables write a value that is not there."""
+from quia.values import is_missing
 
 _SEPARATORS = ",;\t|"
 
@@ -93,11 +91,6 @@ def read_csv(file: str | os.PathLike[str]) -> Table:
             raise FormatError(f"has two columns called {column!r}, or one without a name", file=name, line=1)
         seen.add(column)
     return Table(rows[0], tuple(rows[1:]))
-
-
-def is_missing(text: str) -> bool:
-    """Whether a text says that there is no value."""
-    return text in NO_VALUE
 
 
 def number_with_comma(texts: list[str]) -> str | None:

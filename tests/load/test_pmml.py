@@ -532,3 +532,12 @@ def test_deep_trees_and_deep_predicates():
     deep = '<CompoundPredicate booleanOperator="and">' * depth + "<True/>" + "</CompoundPredicate>" * depth
     with pytest.raises(quia.FormatError, match="nest deeper"):
         pmml.read(JPMML.replace('<Node score="1"><True/>', f'<Node score="1">{deep}').encode())
+
+
+def test_a_text_that_only_speaks_of_pmml_is_none(tmp_path):
+    file = tmp_path / "notes.md"
+    file.write_text("# Models\n\nWe have PMML files; <b>none</b> is here.\n")
+    with pytest.raises(quia.FormatError, match="no format known here"):
+        quia.load(file)
+    file.write_bytes(b"\xef\xbb\xbf\n" + JPMML.strip().encode())
+    assert quia.load(file).classes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable
 
 _MOST = 10**18
@@ -34,21 +35,21 @@ def whole_from(least: int, most: int | None = None) -> Callable[[str], int]:
 
 def seconds_of(text: str) -> float:
     """A time, in seconds."""
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1
-    if not seconds >= 0:
+    if not (seconds := _number(text)) >= 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
     return seconds
 
 
 def positive_seconds(text: str) -> float:
     """A positive number of seconds."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1
-    if not 0 < number < 1e9:
+    if not 0 < (seconds := _number(text)) < 1e9:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
-    return number
+    return seconds
+
+
+def _number(text: str) -> float:
+    """The number that a text is; NaN, which is in no bounds, if it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

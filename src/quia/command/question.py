@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from quia.command import distinct, instance, load_model, note
 from quia.command.numbers import seconds_of
 from quia.errors import did_you_mean, shown
-from quia.tables import NO_VALUE
+from quia.values import NO_VALUE
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier

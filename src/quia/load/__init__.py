@@ -74,7 +74,11 @@ FORMATS = {
         ),
         "a J48 tree as Weka prints or draws it",
     ),
-    "pmml": Format("quia.load.pmml", lambda head: b"PMML" in head and b"<" in head, "a PMML TreeModel"),
+    "pmml": Format(
+        "quia.load.pmml",
+        lambda head: b"PMML" in head and head.lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"<"),
+        "a PMML TreeModel",
+    ),
     "lightgbm": Format("quia.load.lightgbm", lambda head: head.startswith(b"tree\nversion="), "LightGBM's text"),
     "onnx": Format(
         "quia.load.onnx",
