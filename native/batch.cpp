@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "dual_count.hpp"
@@ -130,18 +131,47 @@ class RowExplainer {
     localise_costs(all.variables());
     std::shared_ptr<const SetTable> clauses;
     try {
-      if (all.complete()) clauses = all.table(budget_);
+      if (all.complete()) {
+        if (!all.count_up_to(Family::few_clauses, budget_)) return explain_sufficient_of_many(all, columns);
+        clauses = all.table(budget_);
+      }
     } catch (const OverBudget& over) {
       if (over.cause == OverBudget::Cause::cancelled) throw;
     }
     explain_sufficient(clauses.get(), all.variables(), columns);
   }
 
+  // Where the clauses are too many to list, through their diagram.
+  void explain_sufficient_of_many(const Family& clauses, BatchColumns& columns) {
+    std::optional<Family> all;
+    const auto find_all = [&]() -> const Family& {
+      if (!all) all = clauses.dual(budget_);
+      return *all;
+    };
+    if (options_.sufficient) {
+      try {
+        append_family(columns.sufficient,
+                      options_.shortest ? clauses.shortest_dual(options_.costs, budget_) : find_all());
+      } catch (const OverBudget& over) {
+        if (over.cause == OverBudget::Cause::cancelled) throw;
+        append_unknown(columns.sufficient);
+      }
+    }
+    if (options_.count_sufficient) {
+      try {
+        columns.count_sufficient.add(find_all().count(budget_));
+      } catch (const OverBudget& over) {
+        if (over.cause == OverBudget::Cause::cancelled) throw;
+        columns.count_sufficient.add_unknown();
+      }
+    }
+  }
+
   void append_family(ReasonColumns& columns, const Family& family) {
     if (!family.complete()) return append_unknown(columns);
     try {
       SetTable first(family.variables().size());
-      const auto listing = family.listing(options_.costs);
+      const auto listing = family.listing(options_.costs, budget_);
       while (first.size() < options_.limit) {
         const Word* set = listing->next(budget_);
         if (!set) break;
@@ -187,7 +217,7 @@ class RowExplainer {
   }
 
   SetTable first_hitting_sets(const SetTable& clauses) {
-    HittingSets hitting(clauses, local_costs_, false);
+    HittingSets hitting(clauses, local_costs_, false, budget_);
     SetTable first(clauses.universe);
     while (first.size() < options_.limit) {
       const Word* set = hitting.next(budget_);

@@ -53,6 +53,12 @@ class Budget {
   void step() {
     if ((++ticks_ & 255) == 0) check();
   }
+  // A step that took as long as `work` small ones.
+  void step(std::size_t work) {
+    const std::uint32_t before = ticks_;
+    ticks_ += static_cast<std::uint32_t>(work < 256 ? work : 256);
+    if ((before ^ ticks_) & ~std::uint32_t(255)) check();
+  }
 
   void check() {
     if (cancelled_ && cancelled_->load(std::memory_order_relaxed))
@@ -64,6 +70,10 @@ class Budget {
       pulse_();
     }
     if (timed_ && now > deadline_) throw OverBudget(OverBudget::Cause::time);
+  }
+
+  double seconds_left() const {
+    return timed_ ? std::chrono::duration<double>(deadline_ - Clock::now()).count() : no_timeout;
   }
 
   // Tables call this with what they are about to hold in all, before they grow.
@@ -78,6 +88,8 @@ class Budget {
     part.memory_ = memory_bytes < memory_ ? memory_bytes : memory_;
     return part;
   }
+  // What is left beside something that stays in memory meanwhile.
+  Budget beside(std::size_t held_bytes) const { return within(held_bytes < memory_ ? memory_ - held_bytes : 0); }
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -78,6 +78,40 @@ Zdd with_some_order(const SetTable& table, const Component& component, Budget& b
   }
 }
 
+// The BDD of all hitting sets of the clauses below each node, from the terminals up. A clause below a node is one of
+// its low side, or has the node's member and is else one of its high side; so without the member both sides must be
+// hit, and with it the low side.
+NodeId all_hitting_sets(Algebra& algebra, const Zdd& clauses) {
+  Budget& budget = algebra.table().budget();
+  const std::size_t nodes = clauses.nodes.size();
+  budget.reserve(nodes * (sizeof(NodeId) + sizeof(std::uint32_t)));
+  std::vector<std::uint32_t> last_parent(nodes, 0);
+  for (std::size_t id = 2; id < nodes; ++id)
+    last_parent[clauses.nodes[id].low] = last_parent[clauses.nodes[id].high] = static_cast<std::uint32_t>(id);
+  std::vector<NodeId> function(nodes, none), roots;
+  function[none] = unit;  // no clause at all
+  function[unit] = none;  // the empty clause
+  std::size_t after_collection = std::size_t(1) << 16;
+  for (std::size_t id = 2; id < nodes; ++id) {
+    budget.step();
+    const Node& node = clauses.nodes[id];
+    const NodeId low = function[node.low];
+    function[id] = algebra.table().make_bdd(node.level, algebra.conjoin(low, function[node.high]), low);
+    if (algebra.table().size() <= 4 * after_collection) continue;
+    const auto for_each_needed = [&](auto visit) {
+      for (std::size_t k = 2; k <= id; ++k)
+        if (k == id || last_parent[k] > id) visit(function[k]);
+    };
+    roots.clear();
+    for_each_needed([&](NodeId root) { roots.push_back(root); });
+    algebra.table().collect(roots);
+    std::size_t moved = 0;
+    for_each_needed([&](NodeId& root) { root = roots[moved++]; });
+    after_collection = std::max(after_collection, algebra.table().size());
+  }
+  return function[clauses.root];
+}
+
 }  // namespace
 
 // The terminal {∅} of the upper diagram becomes the root of the lower.
@@ -117,8 +151,12 @@ Zdd minimal_hitting_sets(const SetTable& clauses, Budget& budget) {
     if (is_empty(clauses.row(i), clauses.words)) return freeze(NodeTable(budget), none, {}, clauses.universe);
   const Decomposition decomposition = decompose(clauses);
   std::vector<Zdd> parts;
-  for (const Component& component : decomposition.components)
-    parts.push_back(minimal_hitting_sets(clauses, component, budget));
+  std::size_t held = 0;
+  for (const Component& component : decomposition.components) {
+    Budget left = budget.beside(held);
+    parts.push_back(minimal_hitting_sets(clauses, component, left));
+    held += parts.back().bytes();
+  }
   return stack_up(parts, decomposition.forced, clauses.universe, budget);
 }
 
@@ -130,6 +168,18 @@ Zdd cheapest_hitting_sets(const SetTable& clauses, const Component& component, c
                          [&](Algebra& algebra, NodeId function, const std::vector<std::uint32_t>& order) {
                            return cheapest(freeze(algebra.table(), function, order, clauses.universe), costs, budget);
                          });
+}
+
+Zdd minimal_hitting_sets(const Zdd& clauses, Budget& budget) {
+  Algebra algebra(budget);
+  const NodeId function = all_hitting_sets(algebra, clauses);
+  return freeze(algebra.table(), algebra.minimal_models(function), clauses.member_at, clauses.universe);
+}
+
+Zdd cheapest_hitting_sets(const Zdd& clauses, const std::vector<std::int64_t>* costs, Budget& budget) {
+  Algebra algebra(budget);
+  const NodeId function = all_hitting_sets(algebra, clauses);
+  return cheapest(freeze(algebra.table(), function, clauses.member_at, clauses.universe), costs, budget);
 }
 
 }  // namespace quia

@@ -8,6 +8,10 @@
 
 namespace quia {
 
+namespace {
+constexpr std::size_t quick_diagram = std::size_t(12) << 20;  // bytes
+}
+
 Family::Family(std::vector<std::int32_t> variables, SetTable sets, bool complete)
     : variables_(std::move(variables)), complete_(complete) {
   sort_by_contract(sets, nullptr);
@@ -20,12 +24,28 @@ Family::Family(std::vector<std::int32_t> variables, Zdd zdd, bool complete)
 std::shared_ptr<const SetTable> Family::table(Budget& budget) const {
   if (sets_) return sets_;
   auto expanded = std::make_shared<SetTable>(variables_.size());
+  const auto count = count_up_to(budget.memory() / sizeof(Word), budget);
+  if (!count) throw OverBudget(OverBudget::Cause::memory);
+  budget.reserve(bytes_to_sort(*count, expanded->words));
+  expanded->bits.reserve(*count * expanded->words);
   expand(*zdd_, *expanded, budget);
-  sort_by_contract(*expanded, nullptr);
+  sort_by_contract(*expanded, nullptr, budget);
   return expanded;
 }
 
 Natural Family::count(Budget& budget) const { return sets_ ? Natural(sets_->size()) : Counts(*zdd_, budget).total(); }
+
+std::optional<std::size_t> Family::count_up_to(std::size_t most, Budget& budget) const {
+  if (sets_) return sets_->size() <= most ? std::optional(sets_->size()) : std::nullopt;
+  std::vector<std::size_t> below(zdd_->nodes.size(), 0);  // sets below each node; one more than `most` for more
+  below[unit] = 1;
+  for (std::size_t id = 2; id < below.size(); ++id) {
+    budget.step();
+    const std::size_t low = below[zdd_->nodes[id].low], high = below[zdd_->nodes[id].high];
+    below[id] = low > most || high > most - low ? most + 1 : low + high;
+  }
+  return below[zdd_->root] <= most ? std::optional(below[zdd_->root]) : std::nullopt;
+}
 
 std::map<std::size_t, Natural> Family::counts_by_length(Budget& budget) const {
   if (!sets_) return quia::counts_by_length(*zdd_, budget);
@@ -124,33 +144,76 @@ Family Family::shortest(const std::int64_t* costs, Budget& budget) const {
   return Family(variables_, std::move(kept), complete_);
 }
 
-std::unique_ptr<Listing> Family::listing(const std::int64_t* costs) const {
+std::unique_ptr<Listing> Family::listing(const std::int64_t* costs, Budget& budget) const {
   std::vector<std::int64_t> local = local_costs(costs);
   if (!sets_) return list_zdd(zdd_, std::move(local));
   if (!costs) return list_table(sets_);
   auto sorted = std::make_shared<SetTable>(*sets_);
-  sort_by_contract(*sorted, &local);
+  sort_by_contract(*sorted, &local, budget);
   return list_table(std::move(sorted));
 }
 
-Family Family::dual(Budget& budget) const {
-  return Family(variables_, minimal_hitting_sets(*table(budget), budget), complete_);
+// Clauses seen one by one fall apart into components, and the order of members is free; but they may be millions.
+// Their diagram is turned into that of hitting sets as it stands, which is mostly quick, and the last resort.
+template <class OneByOne, class AsDiagram>
+Zdd Family::hit(OneByOne one_by_one, AsDiagram as_diagram, bool diagram_first, std::size_t few, Budget& budget) const {
+  const auto unless_memory_ends = [&](auto attempt) -> std::optional<Zdd> {
+    try {
+      return attempt();
+    } catch (const OverBudget& over) {
+      if (over.cause != OverBudget::Cause::memory) throw;
+      return std::nullopt;
+    }
+  };
+  if (sets_) return one_by_one(*sets_, budget);
+  if (diagram_first) {
+    Budget small = budget.within(quick_diagram);
+    if (auto found = unless_memory_ends([&] { return as_diagram(*zdd_, small); })) return std::move(*found);
+  }
+  if (count_up_to(few, budget)) {
+    const auto listed = [&] {
+      const auto clauses = table(budget);
+      Budget left = budget.beside(clauses->bits.capacity() * sizeof(Word));
+      return one_by_one(*clauses, left);
+    };
+    if (auto found = unless_memory_ends(listed)) return std::move(*found);
+  }
+  return as_diagram(*zdd_, budget);
 }
 
-Family Family::shortest_dual(const std::int64_t* costs, Budget& budget) const {
+Family Family::dual(Budget& budget, std::size_t few) const {
+  return Family(variables_,
+                hit([](const SetTable& clauses, Budget& left) { return minimal_hitting_sets(clauses, left); },
+                    [](const Zdd& clauses, Budget& left) { return minimal_hitting_sets(clauses, left); }, true, few, budget),
+                complete_);
+}
+
+Family Family::shortest_dual(const std::int64_t* costs, Budget& budget, std::size_t few) const {
   const std::vector<std::int64_t> local = local_costs(costs);
-  MinimumHitting search;
-  return Family(variables_, minimum_hitting_sets(*table(budget), costs ? &local : nullptr, search, budget).zdd(budget),
+  const auto* own = costs ? &local : nullptr;
+  return Family(variables_,
+                hit(
+                    [&](const SetTable& clauses, Budget& left) {
+                      MinimumHitting search;
+                      return minimum_hitting_sets(clauses, own, search, left).zdd(left);
+                    },
+                    [&](const Zdd& clauses, Budget& left) { return cheapest_hitting_sets(clauses, own, left); }, false,
+                    few, budget),
                 complete_);
 }
 
 HittingSets Family::hitting_sets(const std::int64_t* costs, bool shortest, Budget& budget) const {
-  return HittingSets(*table(budget), local_costs(costs), shortest);
+  return HittingSets(*table(budget), local_costs(costs), shortest, budget);
 }
 
 std::vector<Word> Family::one_hitting_set(const std::int64_t* costs, Budget& budget) const {
   const std::vector<std::int64_t> local = local_costs(costs);
-  return quia::one_hitting_set(*table(budget), costs ? &local : nullptr);
+  return quia::one_hitting_set(*table(budget), costs ? &local : nullptr, budget);
+}
+
+std::size_t Family::bytes() const {
+  return variables_.capacity() * sizeof(std::int32_t) + (sets_ ? sets_->bits.capacity() * sizeof(Word) : 0) +
+         (zdd_ ? zdd_->bytes() : 0);
 }
 
 }  // namespace quia

@@ -10,15 +10,18 @@ namespace {
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 }
 
-HittingSets::HittingSets(SetTable clauses, std::vector<std::int64_t> costs, bool shortest)
+HittingSets::HittingSets(SetTable clauses, std::vector<std::int64_t> costs, bool shortest, Budget& budget)
     : clauses_(std::move(clauses)), costs_(std::move(costs)), shortest_(shortest) {
-  sort_by_contract(clauses_, nullptr);
+  sort_by_contract(clauses_, nullptr, budget);
   clause_words_ = words_for(clauses_.size());
   stride_ = 2 * clause_words_ + 2 * clauses_.words;
+  budget.reserve((clauses_.bits.size() + clauses_.universe * clause_words_) * sizeof(Word));
   hit_by_.assign(clauses_.universe * clause_words_, 0);
-  for (std::size_t i = 0; i < clauses_.size(); ++i)
+  for (std::size_t i = 0; i < clauses_.size(); ++i) {
+    budget.step(clauses_.words);
     for_each_member(clauses_.row(i), clauses_.words,
                     [&](std::size_t member) { put(hit_by_.data() + member * clause_words_, i); });
+  }
   packed_.resize(clauses_.words);
   union_.resize(clauses_.words);
   found_.resize(clauses_.words);
@@ -224,22 +227,24 @@ const Word* HittingSets::next_by_cost(Budget& budget) {
       budget.reserve(buffer_.bits.size() * sizeof(Word));
       buffer_.add(found_.data());
     }
-    sort_by_contract(buffer_, &costs_);
+    sort_by_contract(buffer_, &costs_, budget);
     buffered_ = true;
     emitted_ = 0;
   }
   return nullptr;
 }
 
-std::vector<Word> one_hitting_set(const SetTable& clauses, const std::vector<std::int64_t>* costs) {
+std::vector<Word> one_hitting_set(const SetTable& clauses, const std::vector<std::int64_t>* costs, Budget& budget) {
   std::vector<Word> set(clauses.words, 0);
   std::vector<std::uint32_t> open;
   for (std::size_t i = 0; i < clauses.size(); ++i) open.push_back(static_cast<std::uint32_t>(i));
   std::vector<std::int64_t> gain(clauses.universe);
   while (!open.empty()) {
     std::fill(gain.begin(), gain.end(), 0);
-    for (const std::uint32_t i : open)
+    for (const std::uint32_t i : open) {
+      budget.step(clauses.words);
       for_each_member(clauses.row(i), clauses.words, [&](std::size_t member) { ++gain[member]; });
+    }
     std::size_t best = 0;
     for (std::size_t member = 1; member < clauses.universe; ++member) {
       // gain/cost as doubles: exact enough for a heuristic, and one division each, so the same everywhere.
@@ -254,11 +259,13 @@ std::vector<Word> one_hitting_set(const SetTable& clauses, const std::vector<std
   for (std::size_t member = clauses.universe; member-- > 0;) {
     if (!has(set.data(), member)) continue;
     drop(set.data(), member);
-    for (std::size_t i = 0; i < clauses.size(); ++i)
+    for (std::size_t i = 0; i < clauses.size(); ++i) {
+      budget.step();
       if (!meets(clauses.row(i), set.data(), clauses.words)) {
         put(set.data(), member);
         break;
       }
+    }
   }
   return set;
 }

@@ -16,7 +16,7 @@ namespace quia {
 class HittingSets {
  public:
   // `shortest` ends after the first length (cost) that has any.
-  HittingSets(SetTable clauses, std::vector<std::int64_t> costs, bool shortest);
+  HittingSets(SetTable clauses, std::vector<std::int64_t> costs, bool shortest, Budget& budget);
 
   // The next set (valid until the next call), or null at the end. After OverBudget, may be called again.
   const Word* next(Budget& budget);
@@ -64,6 +64,6 @@ class HittingSets {
 };
 
 // A minimal hitting set, greedily by clauses hit (per cost), then freed of what is needless; empty for no clauses.
-std::vector<Word> one_hitting_set(const SetTable& clauses, const std::vector<std::int64_t>* costs);
+std::vector<Word> one_hitting_set(const SetTable& clauses, const std::vector<std::int64_t>* costs, Budget& budget);
 
 }  // namespace quia

@@ -206,7 +206,7 @@ class ZddListing : public Listing {
     if (fits(*part.zdd, budget)) {
       SetTable sorted(part.zdd->universe);
       expand(*part.zdd, sorted, budget);
-      sort_by_contract(sorted, costs_.empty() ? nullptr : &costs_);
+      sort_by_contract(sorted, costs_.empty() ? nullptr : &costs_, budget);
       parts_.pop_back();
       part_ = std::move(sorted);
       at_ = std::min(skip_, part_.size());

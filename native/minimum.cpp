@@ -49,19 +49,22 @@ bool MinimumHitting::run(const SetTable& clauses, const std::vector<std::int64_t
                          Budget& budget, SetTable& found) {
   clauses_ = clauses;
   costs_ = costs;
-  sort_by_contract(clauses_, nullptr);  // short clauses first pack best
+  sort_by_contract(clauses_, nullptr, budget);  // short clauses first pack best
   words_ = clauses_.words;
   clause_words_ = words_for(clauses_.size());
   stride_ = clause_words_ + 2 * words_;
   packed_.resize(words_);
+  budget.reserve((clauses_.bits.size() + clauses_.universe * clause_words_) * sizeof(Word));
   hit_by_.assign(clauses_.universe * clause_words_, 0);
-  for (std::size_t i = 0; i < clauses_.size(); ++i)
+  for (std::size_t i = 0; i < clauses_.size(); ++i) {
+    budget.step(words_);
     for_each_member(clauses_.row(i), words_,
                     [&](std::size_t member) { put(hit_by_.data() + member * clause_words_, i); });
+  }
   found = SetTable(clauses_.universe);
   if (clauses_.size() > 0 && is_empty(clauses_.row(0), words_)) return true;
 
-  const std::vector<Word> greedy = one_hitting_set(clauses_, costs_);
+  const std::vector<Word> greedy = one_hitting_set(clauses_, costs_, budget);
   std::int64_t best = cost_of(greedy.data(), words_, costs_);
   state_.assign(stride_, 0);
   frames_.assign(1, Frame{0, -1});

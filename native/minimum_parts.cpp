@@ -124,7 +124,7 @@ SetTable MinimumParts::first(std::size_t limit, const std::vector<std::int64_t>*
         }
       result = std::move(next);
     }
-    sort_by_contract(result, costs);
+    sort_by_contract(result, costs, budget);
     if (result.size() > limit) {
       result.count = limit;
       result.bits.resize(limit * result.words);

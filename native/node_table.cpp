@@ -16,12 +16,13 @@ NodeTable::NodeTable(Budget& budget) : budget_(&budget) { reset(); }
 void NodeTable::reset() {
   if (slots_.size() > (std::size_t(1) << 16) || slots_.empty()) {
     std::vector<NodeId>(initial_slots, 0).swap(slots_);
-    std::vector<Cached>(initial_slots * cache_per_slot, Cached{vacant, 0, 0}).swap(cache_);
-    std::vector<Node>().swap(nodes_);
+    cache_.release();
+    cache_.resize(initial_slots * cache_per_slot, Cached{vacant, 0, 0});
+    nodes_.release();
   } else {
     std::fill(slots_.begin(), slots_.end(), 0);
     std::fill(cache_.begin(), cache_.end(), Cached{vacant, 0, 0});
-    nodes_.clear();
+    nodes_.resize(0);
   }
   nodes_.push_back({no_level, none, none});
   nodes_.push_back({no_level, unit, unit});
@@ -54,15 +55,22 @@ void NodeTable::grow() {
   budget_->check();
   budget_->reserve(bytes() + slots_.size() * sizeof(NodeId) + cache_.size() * sizeof(Cached));
   rebuild_slots(slots_.size() * 2);
-  std::vector<Cached> old(cache_.size() * 2, Cached{vacant, 0, 0});
-  old.swap(cache_);
-  for (const Cached& entry : old)
-    if (entry.operation_f != vacant)
-      cache_[slot_of(entry.operation_f >> 28, entry.operation_f & 0x0FFFFFFF, entry.g)] = entry;
+  const std::size_t half = cache_.size();
+  cache_.resize(2 * half, Cached{vacant, 0, 0});
+  // A slot is the low bits of a hash: with one bit more, an entry stays or moves up by half.
+  for (std::size_t slot = 0; slot < half; ++slot) {
+    const Cached entry = cache_[slot];
+    if (entry.operation_f == vacant) continue;
+    const std::size_t place = slot_of(entry.operation_f >> 28, entry.operation_f & 0x0FFFFFFF, entry.g);
+    if (place == slot) continue;
+    cache_[place] = entry;
+    cache_[slot] = Cached{vacant, 0, 0};
+  }
 }
 
 void NodeTable::rebuild_slots(std::size_t capacity) {
-  std::vector<NodeId>(capacity, 0).swap(slots_);
+  std::vector<NodeId>().swap(slots_);  // before the new one is made
+  slots_.assign(capacity, 0);
   const std::size_t mask = capacity - 1;
   for (std::size_t id = 2; id < nodes_.size(); ++id) {
     const Node& node = nodes_[id];

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "budget.hpp"
+#include "buffer.hpp"
 
 namespace quia {
 
@@ -75,9 +76,9 @@ class NodeTable {
   void rebuild_slots(std::size_t capacity);
 
   Budget* budget_;
-  std::vector<Node> nodes_;
+  Buffer<Node> nodes_;
   std::vector<NodeId> slots_;  // open addressing; 0 is free, as terminals are never looked up
-  std::vector<Cached> cache_;
+  Buffer<Cached> cache_;
 };
 
 }  // namespace quia

@@ -32,13 +32,19 @@ void reorder(SetTable& table, const std::vector<Key>& keys) {
 
 }  // namespace
 
-void sort_by_contract(SetTable& table, const std::vector<std::int64_t>* costs) {
+namespace {
+
+template <class Poll>
+void sort_rows(SetTable& table, const std::vector<std::int64_t>* costs, Poll poll) {
   std::vector<Key> keys(table.size());
-  for (std::size_t i = 0; i < keys.size(); ++i)
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    poll();
     keys[i] = {costs ? cost_of(table.row(i), table.words, costs) : 0,
                static_cast<std::uint32_t>(size_of(table.row(i), table.words)),
                static_cast<std::uint32_t>(i)};
+  }
   const auto before = [&](const Key& a, const Key& b) {
+    poll();
     if (a.cost != b.cost) return a.cost < b.cost;
     if (a.length != b.length) return a.length < b.length;
     return precedes(table.row(a.row), table.row(b.row), table.words);
@@ -46,6 +52,32 @@ void sort_by_contract(SetTable& table, const std::vector<std::int64_t>* costs) {
   if (std::is_sorted(keys.begin(), keys.end(), before)) return;
   std::sort(keys.begin(), keys.end(), before);
   reorder(table, keys);
+}
+
+}  // namespace
+
+void sort_by_contract(SetTable& table, const std::vector<std::int64_t>* costs) {
+  sort_rows(table, costs, [] {});
+}
+
+void sort_by_contract(SetTable& table, const std::vector<std::int64_t>* costs, Budget& budget) {
+  sort_rows(table, costs, [&] { budget.step(table.words); });
+}
+
+std::size_t bytes_to_sort(std::size_t sets, std::size_t words) {
+  return sets * (2 * words * sizeof(Word) + sizeof(Key));
+}
+
+void keep_distinct(SetTable& table) {
+  sort_by_contract(table, nullptr);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (kept > 0 && equals(table.row(kept - 1), table.row(i), table.words)) continue;
+    if (kept != i) std::copy_n(table.row(i), table.words, table.row(kept));
+    ++kept;
+  }
+  table.count = kept;
+  table.bits.resize(kept * table.words);
 }
 
 void keep_minimal(SetTable& table) {

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "budget.hpp"
+
 namespace quia {
 
 using Word = std::uint64_t;
@@ -81,6 +83,12 @@ struct SetTable {
 
 // Sorts by cost (if any), length and smallest differing member: the order of every listing.
 void sort_by_contract(SetTable& table, const std::vector<std::int64_t>* costs);
+// The same for tables that may be large: where the budget ends, the table is as it was.
+void sort_by_contract(SetTable& table, const std::vector<std::int64_t>* costs, Budget& budget);
+// What a table of so many sets takes while it is made and sorted.
+std::size_t bytes_to_sort(std::size_t sets, std::size_t words);
+// Drops repetitions; leaves the table sorted.
+void keep_distinct(SetTable& table);
 // Drops sets that contain another one, and repetitions.
 void keep_minimal(SetTable& table);
 // Cost of a set: the sum of its members' costs, or its length where there are none.

@@ -72,6 +72,18 @@ bool TreeWalk::is_subsumed(const Word* set, std::int32_t newest, bool this_layer
   return false;
 }
 
+// With half of the sets again, as their table is copied when it grows.
+std::size_t TreeWalk::bytes() const {
+  return (sets_.bits.size() + sets_.bits.size() / 2 + clauses_.bits.size()) * sizeof(Word) +
+         (layer_.size() + next_.size()) * sizeof(Task) + trail_.size() * sizeof(Passed);
+}
+
+// Comparing with thousands of clauses takes longer than a step should.
+std::size_t TreeWalk::work_for(const Task& task, bool this_layer_only) const {
+  if (task.newest < 0) return 1;
+  return 1 + (clauses_with_[task.newest].size() - (this_layer_only ? layer_start_[task.newest] : 0)) / 64;
+}
+
 void TreeWalk::emit(const Word* set) {
   const auto index = static_cast<std::uint32_t>(clauses_.size());
   clauses_.add(set);
@@ -112,7 +124,7 @@ void TreeWalk::walk_layers(const Graph& graph, const Question& question, bool sh
     trail_.clear();
     trail_end_.assign(1, 0);
     for (const Task& task : layer_) {
-      budget.step();
+      budget.step(work_for(task, true));
       const std::size_t start = trail_.size();
       if (!is_subsumed(sets_.row(task.set), task.newest, true) && follow(graph, question, task)) {
         trail_.resize(start);
@@ -123,8 +135,8 @@ void TreeWalk::walk_layers(const Graph& graph, const Question& question, bool sh
     if (clauses_.size() > clauses_before && (shortest || layer_[0].newest < 0)) return;
     next_.clear();
     for (std::size_t i = 0; i < layer_.size(); ++i) {
-      budget.step();
-      budget.reserve(sets_.bits.size() * sizeof(Word));
+      budget.step(work_for(layer_[i], false));
+      budget.reserve(bytes());
       const Task& task = layer_[i];
       if (trail_end_[i] != trail_end_[i + 1] && !is_subsumed(sets_.row(task.set), task.newest, true))
         open(graph, question, task, trail_end_[i], trail_end_[i + 1], nullptr, false);
@@ -215,9 +227,12 @@ bool TreeWalk::run(const Graph& graph, const Question& question, bool shortest, 
     throw;
   }
   sort_members();
-  if (shortest && costs) keep_minimal(clauses_);
   if (!finished && shortest) clauses_.clear();  // not known to be the shortest
-  sort_by_contract(clauses_, nullptr);
+  // Takes less time than finding them did, so no budget is asked.
+  if (shortest && costs)
+    keep_distinct(clauses_);  // sets of one cost never contain each other
+  else
+    sort_by_contract(clauses_, nullptr);
   return finished;
 }
 

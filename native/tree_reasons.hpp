@@ -41,6 +41,8 @@ class TreeWalk {
   void widen();
   bool follow(const Graph& graph, const Question& question, const Task& task);
   bool is_subsumed(const Word* set, std::int32_t newest, bool this_layer_only) const;
+  std::size_t work_for(const Task& task, bool this_layer_only) const;
+  std::size_t bytes() const;
   void emit(const Word* set);
   void open(const Graph& graph, const Question& question, const Task& task, std::size_t first, std::size_t end,
             const std::int64_t* costs, bool by_cost);

@@ -1,6 +1,7 @@
 // Exact counts and uniform samples of a frozen ZDD.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "zdd.hpp"
 
@@ -30,32 +31,63 @@ Counts::Counts(const Zdd& zdd, Budget& budget) : root_(zdd.root), width_(width_f
   limbs_.assign(zdd.nodes.size() * width_, 0);
   limbs_[unit * width_] = 1;
   for (std::size_t id = 2; id < zdd.nodes.size(); ++id) {
-    budget.step();
+    budget.step(width_);
     Limb* here = limbs_.data() + id * width_;
     std::copy_n(at(zdd.nodes[id].low), width_, here);
     add_to(here, at(zdd.nodes[id].high), width_);
   }
 }
 
+// One pass a length: sets of k members below a node, from those of k (low) and of k-1 (high). A node takes part only
+// in the passes from its shortest to its longest set, so that long chains of nodes cost no more than they have lengths.
 std::map<std::size_t, Natural> counts_by_length(const Zdd& zdd, Budget& budget) {
   const std::size_t nodes = zdd.nodes.size(), width = width_for(zdd);
-  std::vector<std::uint32_t> longest(nodes, 0);
-  for (std::size_t id = 2; id < nodes; ++id)
-    longest[id] = std::max(zdd.nodes[id].low == none ? 0 : longest[zdd.nodes[id].low], longest[zdd.nodes[id].high] + 1);
-  budget.reserve(2 * nodes * width * sizeof(Limb));
-  // One pass a length: sets of k members below a node, from those of k (low) and of k-1 (high).
+  budget.reserve(nodes * (2 * width * sizeof(Limb) + 5 * sizeof(std::uint32_t)));
+  std::vector<std::uint32_t> shortest(nodes, UINT32_MAX), longest(nodes, 0);
+  shortest[unit] = 0;
+  for (std::size_t id = 2; id < nodes; ++id) {
+    budget.step();
+    const auto [level, low, high] = zdd.nodes[id];
+    shortest[id] = std::min(shortest[low], shortest[high] + 1);
+    longest[id] = std::max(low == none ? 0 : longest[low], longest[high] + 1);
+  }
+  if (zdd.root == none) return {};
+  std::vector<std::uint32_t> by_start;  // those that sets can be below, by the length at which they begin
+  for (std::size_t id = 1; id < nodes; ++id) by_start.push_back(static_cast<std::uint32_t>(id));
+  std::stable_sort(by_start.begin(), by_start.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return shortest[a] < shortest[b]; });
   std::vector<Limb> shorter(nodes * width, 0), here(nodes * width, 0);
+  std::vector<std::uint32_t> active, begun, ended;
   std::map<std::size_t, Natural> counts;
-  for (std::size_t k = 0; k <= longest[zdd.root]; ++k) {
-    here[unit * width] = k == 0;
-    for (std::size_t id = 2; id < nodes; ++id) {
-      budget.step();
+  std::size_t next = 0;
+  for (std::uint32_t k = 0; k <= longest[zdd.root]; ++k) {
+    const std::size_t first = next;
+    while (next < by_start.size() && shortest[by_start[next]] == k) ++next;
+    begun.clear();
+    std::merge(active.begin(), active.end(), by_start.begin() + static_cast<std::ptrdiff_t>(first),
+               by_start.begin() + static_cast<std::ptrdiff_t>(next), std::back_inserter(begun));
+    active.swap(begun);
+    ended.clear();
+    std::erase_if(active, [&](std::uint32_t id) {
+      if (longest[id] >= k) return false;
+      ended.push_back(id);
+      return true;
+    });
+    for (const std::uint32_t id : ended) std::fill_n(here.data() + id * width, width, 0);
+    for (const std::uint32_t id : active) {
+      budget.step(width);
       Limb* count = here.data() + id * width;
+      if (id == unit) {
+        count[0] = 1;
+        continue;
+      }
       std::copy_n(here.data() + zdd.nodes[id].low * width, width, count);
       if (k > 0) add_to(count, shorter.data() + zdd.nodes[id].high * width, width);
     }
     const Natural count(here.data() + zdd.root * width, width);
     if (!count.is_zero()) counts[k] = count;
+    // What ended was still asked for its longest sets in this pass.
+    for (const std::uint32_t id : ended) std::fill_n(shorter.data() + id * width, width, 0);
     shorter.swap(here);
   }
   return counts;
@@ -64,11 +96,12 @@ std::map<std::size_t, Natural> counts_by_length(const Zdd& zdd, Budget& budget) 
 std::vector<Natural> counts_by_member(const Zdd& zdd, Budget& budget) {
   const Counts below(zdd, budget);
   const std::size_t width = below.width();
+  budget.reserve(2 * zdd.nodes.size() * width * sizeof(Limb));
   std::vector<Limb> above(zdd.nodes.size() * width, 0);  // paths from the root; never more than the sets
   std::vector<Natural> counts(zdd.universe);
   above[zdd.root * width] = 1;
   for (std::size_t id = zdd.nodes.size(); id-- > 2;) {
-    budget.step();
+    budget.step(width * width);
     const Node& node = zdd.nodes[id];
     const Limb* here = above.data() + id * width;
     add_to(above.data() + node.low * width, here, width);

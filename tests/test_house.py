@@ -18,6 +18,8 @@ ORDER = [
     "errors",
     "arguments",
     "pickling",
+    "caching",
+    "patience",
     "ranges",
     "cuts",
     "values",

@@ -13,10 +13,10 @@ namespace {
 // Sets one after the other, as tuples of variables. Safe to share between threads.
 class SetIterator {
  public:
-  SetIterator(std::vector<std::int32_t> variables, std::unique_ptr<Listing> listing)
-      : variables_(std::move(variables)), listing_(std::move(listing)) {}
-  SetIterator(std::vector<std::int32_t> variables, HittingSets hitting, double seconds)
-      : variables_(std::move(variables)), hitting_(std::move(hitting)), seconds_(seconds) {}
+  SetIterator(std::vector<std::int32_t> variables, std::unique_ptr<Listing> listing, double seconds, std::size_t memory)
+      : variables_(std::move(variables)), listing_(std::move(listing)), seconds_(seconds), memory_(memory) {}
+  SetIterator(std::vector<std::int32_t> variables, HittingSets hitting, double seconds, std::size_t memory)
+      : variables_(std::move(variables)), hitting_(std::move(hitting)), seconds_(seconds), memory_(memory) {}
 
   nb::object next() {
     std::vector<Word> copy;
@@ -27,7 +27,7 @@ class SetIterator {
       if (!complete_) throw_stop_ = true;
       if (!throw_stop_) {
         const auto start = std::chrono::steady_clock::now();
-        Budget budget(seconds_, SIZE_MAX, look_for_signals);
+        Budget budget(seconds_, memory_, look_for_signals);
         try {
           const Word* set = listing_ ? listing_->next(budget) : hitting_->next(budget);
           if (set) {
@@ -56,7 +56,8 @@ class SetIterator {
   std::vector<std::int32_t> variables_;
   std::unique_ptr<Listing> listing_;
   std::optional<HittingSets> hitting_;
-  double seconds_ = Budget::no_timeout;
+  double seconds_;
+  std::size_t memory_;
   bool complete_ = true, throw_stop_ = false;
 };
 
@@ -98,39 +99,45 @@ void bind_family(nb::module_& module) {
            "sets"_a)
       .def_prop_ro("complete", &Family::complete)
       .def_prop_ro("variables", [](const Family& family) { return nb::tuple(nb::cast(family.variables())); })
+      .def_prop_ro("bytes", &Family::bytes)
       .def_prop_ro("is_zdd", [](const Family& family) { return static_cast<bool>(family.zdd()); })
       .def_prop_ro("node_count", [](const Family& family) { return family.zdd() ? family.zdd()->node_count() : 0; })
       .def("count",
-           [](const Family& family) {
-             Budget budget = make_budget();
+           [](const Family& family, std::optional<double> timeout, std::int64_t memory) {
+             Budget budget = make_budget(timeout, memory);
              return to_python(without_gil([&] { return family.count(budget); }));
-           })
+           },
+           nb::kw_only(), "timeout"_a = nb::none(), "memory"_a = default_memory)
       .def("counts_by_length",
-           [](const Family& family) {
-             Budget budget = make_budget();
+           [](const Family& family, std::optional<double> timeout, std::int64_t memory) {
+             Budget budget = make_budget(timeout, memory);
              return by_key(without_gil([&] { return family.counts_by_length(budget); }));
-           })
+           },
+           nb::kw_only(), "timeout"_a = nb::none(), "memory"_a = default_memory)
       .def("counts_by_variable",
-           [](const Family& family) {
-             Budget budget = make_budget();
+           [](const Family& family, std::optional<double> timeout, std::int64_t memory) {
+             Budget budget = make_budget(timeout, memory);
              return by_key(without_gil([&] { return family.counts_by_variable(budget); }));
-           })
+           },
+           nb::kw_only(), "timeout"_a = nb::none(), "memory"_a = default_memory)
       .def("contains", &Family::contains, "members"_a)
       .def("restrict",
-           [](const Family& family, const std::vector<std::int32_t>& containing, const std::vector<std::int32_t>& avoiding) {
-             Budget budget = make_budget();
+           [](const Family& family, const std::vector<std::int32_t>& containing, const std::vector<std::int32_t>& avoiding,
+              std::optional<double> timeout, std::int64_t memory) {
+             Budget budget = make_budget(timeout, memory);
              return without_gil([&] { return family.restricted(containing, avoiding, budget); });
            },
-           "containing"_a = std::vector<std::int32_t>(), "avoiding"_a = std::vector<std::int32_t>())
+           "containing"_a = std::vector<std::int32_t>(), "avoiding"_a = std::vector<std::int32_t>(), nb::kw_only(),
+           "timeout"_a = nb::none(), "memory"_a = default_memory)
       .def("sample",
-           [](const Family& family, std::size_t n, std::uint64_t seed) {
-             Budget budget = make_budget();
+           [](const Family& family, std::size_t n, std::uint64_t seed, std::optional<double> timeout, std::int64_t memory) {
+             Budget budget = make_budget(timeout, memory);
              const SetTable chosen = without_gil([&] { return family.sampled(n, seed, budget); });
              nb::list result;
              for (std::size_t i = 0; i < chosen.size(); ++i) result.append(to_tuple(chosen.row(i), chosen.words, family.variables()));
              return result;
            },
-           "n"_a, "seed"_a)
+           "n"_a, "seed"_a, nb::kw_only(), "timeout"_a = nb::none(), "memory"_a = default_memory)
       .def("shortest",
            [](const Family& family, Costs costs) {
              Budget budget = make_budget();
@@ -139,24 +146,28 @@ void bind_family(nb::module_& module) {
            },
            "costs"_a = nb::none())
       .def("listing",
-           [](const Family& family, Costs costs) {
-             const std::int64_t* prices = family_costs(family, costs);
-             return new SetIterator(family.variables(), without_gil([&] { return family.listing(prices); }));
-           },
-           "costs"_a = nb::none(), nb::rv_policy::take_ownership)
-      .def("dual",
-           [](const Family& family, bool shortest, Costs costs, std::optional<double> timeout, std::int64_t memory) {
+           [](const Family& family, Costs costs, std::optional<double> timeout, std::int64_t memory) {
              const std::int64_t* prices = family_costs(family, costs);
              Budget budget = make_budget(timeout, memory);
-             return without_gil([&] { return shortest ? family.shortest_dual(prices, budget) : family.dual(budget); });
+             auto listing = without_gil([&] { return family.listing(prices, budget); });
+             return new SetIterator(family.variables(), std::move(listing), budget.seconds_left(), budget.memory());
            },
-           nb::kw_only(), "shortest"_a = false, "costs"_a = nb::none(), "timeout"_a = nb::none(), "memory"_a = default_memory)
+           "costs"_a = nb::none(), nb::kw_only(), "timeout"_a = nb::none(), "memory"_a = default_memory,
+           nb::rv_policy::take_ownership)
+      .def("dual",
+           [](const Family& family, bool shortest, Costs costs, std::optional<double> timeout, std::int64_t memory, std::size_t few) {
+             const std::int64_t* prices = family_costs(family, costs);
+             Budget budget = make_budget(timeout, memory);
+             return without_gil([&] { return shortest ? family.shortest_dual(prices, budget, few) : family.dual(budget, few); });
+           },
+           nb::kw_only(), "shortest"_a = false, "costs"_a = nb::none(), "timeout"_a = nb::none(), "memory"_a = default_memory,
+           "few"_a = Family::few_clauses)
       .def("hitting_sets",
            [](const Family& family, Costs costs, bool shortest, std::optional<double> timeout, std::int64_t memory) {
              const std::int64_t* prices = family_costs(family, costs);
              Budget budget = make_budget(timeout, memory);
              HittingSets hitting = without_gil([&] { return family.hitting_sets(prices, shortest, budget); });
-             return new SetIterator(family.variables(), std::move(hitting), timeout.value_or(Budget::no_timeout));
+             return new SetIterator(family.variables(), std::move(hitting), budget.seconds_left(), budget.memory());
            },
            nb::kw_only(), "costs"_a = nb::none(), "shortest"_a = false, "timeout"_a = nb::none(), "memory"_a = default_memory,
            nb::rv_policy::take_ownership)

@@ -63,7 +63,7 @@ class SetIterator(Iterator[tuple[int, ...]]):
 
     @property
     def complete(self) -> bool:
-        """False once the time limit has ended the iteration early."""
+        """False once the time or memory limit has ended the iteration early."""
     def __iter__(self) -> SetIterator: ...
     def __next__(self) -> tuple[int, ...]: ...
 
@@ -226,21 +226,35 @@ class Family:
     @property
     def node_count(self) -> int:
         """Nodes of the ZDD; 0 for a table."""
-    def count(self) -> int:
+    @property
+    def bytes(self) -> int:
+        """What the family takes in memory."""
+    def count(self, *, timeout: float | None = None, memory: int = 2 << 30) -> int:
         """The number of sets, exactly, whatever its size; nothing is listed."""
-    def counts_by_length(self) -> dict[int, int]:
+    def counts_by_length(self, *, timeout: float | None = None, memory: int = 2 << 30) -> dict[int, int]:
         """Length → number of sets of that length, by ascending length."""
-    def counts_by_variable(self) -> dict[int, int]:
+    def counts_by_variable(self, *, timeout: float | None = None, memory: int = 2 << 30) -> dict[int, int]:
         """Variable → number of sets it is in, for those in at least one."""
     def contains(self, members: Sequence[int]) -> bool:
         """Whether exactly this set is in the family."""
-    def restrict(self, containing: Sequence[int] = (), avoiding: Sequence[int] = ()) -> Family:
+    def restrict(
+        self,
+        containing: Sequence[int] = (),
+        avoiding: Sequence[int] = (),
+        *,
+        timeout: float | None = None,
+        memory: int = 2 << 30,
+    ) -> Family:
         """The sets that have all of `containing` and none of `avoiding`."""
-    def sample(self, n: int, seed: int) -> list[tuple[int, ...]]:
+    def sample(
+        self, n: int, seed: int, *, timeout: float | None = None, memory: int = 2 << 30
+    ) -> list[tuple[int, ...]]:
         """n sets drawn uniformly, with repetition; the seed (0 … 2^64-1) decides them on every machine."""
     def shortest(self, costs: _Int64 | None = None) -> Family:
         """The shortest (cheapest) sets, all ties."""
-    def listing(self, costs: _Int64 | None = None) -> SetIterator:
+    def listing(
+        self, costs: _Int64 | None = None, *, timeout: float | None = None, memory: int = 2 << 30
+    ) -> SetIterator:
         """All sets in contract order, lazily."""
     def dual(
         self,
@@ -249,10 +263,12 @@ class Family:
         costs: _Int64 | None = None,
         timeout: float | None = None,
         memory: int = 2 << 30,
+        few: int = 20_000,
     ) -> Family:
         """The minimal hitting sets (of necessary reasons: the sufficient ones), or the shortest (cheapest) of them.
 
-        Raises OverBudget where the diagram does not fit; `hitting_sets` still works then.
+        Of a diagram with more than `few` sets none is listed: its nodes are worked on, once each. Raises OverBudget
+        where the diagram of the answer does not fit; `hitting_sets` may still work then.
         """
     def hitting_sets(
         self,

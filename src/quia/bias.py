@@ -7,7 +7,7 @@ decisions is (Darwiche & Hirth, ECAI 2020; the paper's Luna).
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from quia.arguments import feature_indices
 from quia.circuit import Circuit
@@ -15,7 +15,8 @@ from quia.classifier import Classifier, loaded
 from quia.errors import TooLarge, Unsupported
 from quia.graph import DecisionGraph
 from quia.ranges import Ranges, intersection
-from quia.reason import Reason, State
+from quia.reason import State
+from quia.reasons import Reasons
 
 SEARCH_LIMIT = 5_000_000
 """How many pairs of nodes the search for a biased decision visits before it gives up."""
@@ -25,15 +26,16 @@ SEARCH_LIMIT = 5_000_000
 class Bias:
     """Whether a decision can change by changing protected features alone, and the proof.
 
-    `reasons` are the necessary reasons that speak of protected features only; `changes` are states of protected
-    features with which the decision is `changed_decision`. In an explanation `against` a class, the question is
+    `reasons` are the necessary reasons that speak of protected features only, found when they are read; `changes` are
+    states of protected features with which the decision is `changed_decision` (none, where a timeout was too short to
+    find the nearest). In an explanation `against` a class, the question is
     whether they alone can change the decision to that class.
     """
 
     protected: tuple[str, ...]
     biased: bool
     decision: str
-    reasons: tuple[Reason, ...] = ()
+    reasons: Reasons = field(compare=False, repr=False)
     changes: tuple[State, ...] = ()
     changed_decision: str | None = None
     against: str | None = None
@@ -47,6 +49,7 @@ class Bias:
             "protected": list(self.protected),
             "biased": self.biased,
             "reasons": [reason.to_dict() for reason in self.reasons],
+            "complete": self.reasons.complete,
             "changes": {state.feature: state.text for state in self.changes},
             "decision": self.changed_decision,
         }
@@ -55,6 +58,9 @@ class Bias:
         if not self.biased:
             stays = f"be {self.decision}" if self.against is None else f"not be {self.against}"
             return f"not biased: {_whatever(self.protected)}, the decision would {stays}"
+        if not self.changes:
+            other = "another one" if self.against is None else self.against
+            return f"biased: changing {' and '.join(self.protected)} alone can make it {other}; time ran out before how"
         return (
             f"biased: with {_all(self.changes)}, and all else the same, the decision would be {self.changed_decision}"
         )

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from quia.caching import cached_property
 from quia.errors import GraphError, Unsupported, listed
 from quia.nnf import AND, LITERAL, NNF
 from quia.variables import Variable, encode_instance

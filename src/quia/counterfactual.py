@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from quia.circuit import Circuit
 from quia.classifier import Classifier
 from quia.graph import DecisionGraph
+from quia.patience import OutOfTime
 from quia.ranges import Ranges, covers, difference, intersection, members, union
 from quia.reason import State
 from quia.variables import Variable
@@ -29,6 +31,36 @@ class Counterfactual:
 
     def __str__(self) -> str:
         return f"{' and '.join(map(str, self.changes))}: {self.decision}"
+
+
+class Counterfactuals(tuple[Counterfactual, ...]):
+    """The nearest changed instances; `complete` says whether these are all."""
+
+    complete: bool
+
+    @classmethod
+    def within(cls, found: Iterable[Counterfactual], limit: int | None, all_known: bool) -> Counterfactuals:
+        """As many as limit and time allow."""
+        kept: list[Counterfactual] = []
+        complete = all_known
+        try:
+            for one in found:
+                if len(kept) == limit:
+                    complete = False
+                    break
+                kept.append(one)
+        except OutOfTime:
+            complete = False
+        made = cls(kept)
+        made.complete = complete
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (tuple(self), self.complete)
+
+
+def _restored(found: Iterable[Counterfactual], complete: bool) -> Counterfactuals:
+    return Counterfactuals.within(found, None, complete)
 
 
 def changes(

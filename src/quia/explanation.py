@@ -5,24 +5,25 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property, partial
-from itertools import islice
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from quia.arguments import feature_indices, flag, seconds, whole_or_all
 from quia.bias import Bias
+from quia.caching import cached_property
 from quia.classifier import Classifier, loaded
 from quia.complete import complete_reason, sustained
 from quia.costs import Costs, exact_costs
-from quia.counterfactual import Counterfactual, changes
+from quia.counterfactual import Counterfactuals, changes
 from quia.errors import InstanceError, did_you_mean, listed, shown
-from quia.families import Answer, Families, Kind
+from quia.families import KINDS, Answer, Families, Kind
 from quia.graph import DecisionGraph
 from quia.nnf import NNF
+from quia.patience import Patience
 from quia.pickling import ByFields
 from quia.reason import State
 from quia.reasons import Reasons
@@ -36,6 +37,21 @@ class Shares(dict[str, Fraction]):
 
     def __missing__(self, feature: str) -> Fraction:
         return Fraction(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What was found of an explanation, within a limit and a time."""
+
+    necessary: Reasons
+    sufficient: Reasons
+    nearest: Counterfactuals
+
+    @property
+    def in_time(self) -> bool:
+        """Whether time and memory were enough; a limit is no fault."""
+        enough = self.nearest.complete or len(self.nearest) == self.necessary.limit
+        return self.necessary.count is not None and self.sufficient.count is not None and enough
 
 
 def explain(
@@ -139,12 +155,15 @@ class Explanation(ByFields):
         return self._reasons("sufficient", shortest, limit, timeout)
 
     def _reasons(self, kind: Kind, shortest: bool, limit: int | None, timeout: float | None) -> Reasons:
-        # A method and its arguments, unlike a lambda, can be pickled.
-        search = partial(self._answer, kind, shortest=flag(shortest, "shortest"), timeout=seconds(timeout))
-        return Reasons(kind, self.variables, self.states, whole_or_all(limit), search)
+        return self._found(kind, flag(shortest, "shortest"), whole_or_all(limit), Patience(seconds(timeout)))
 
-    def _answer(self, kind: Kind, *, shortest: bool, timeout: float | None) -> Answer:
-        return self._families.answer(kind, shortest=shortest, timeout=timeout)
+    def _found(self, kind: Kind, shortest: bool, limit: int | None, patience: Patience) -> Reasons:
+        # A method and its arguments, unlike a lambda, can be pickled.
+        search = partial(self._answer, kind, shortest)
+        return Reasons(kind, self.variables, self.states, limit, patience, search)
+
+    def _answer(self, kind: Kind, shortest: bool, patience: Patience) -> Answer:
+        return self._families.answer(kind, shortest=shortest, patience=patience)
 
     @cached_property
     def _families(self) -> Families:
@@ -153,35 +172,39 @@ class Explanation(ByFields):
         find = partial(self.classifier.find_necessary, self.states, against=self.against, frozen=self.frozen_variables)
         return Families.of(find, self.costs)
 
-    def count_necessary(self) -> int:
-        """How many necessary reasons there are, exactly."""
-        return self._count("necessary")
+    def count_necessary(self, *, timeout: float | None = None) -> int:
+        """How many necessary reasons there are, exactly; TooLarge if time or memory is not enough."""
+        return self.necessary_reasons(timeout=timeout).exact_count()
 
-    def count_sufficient(self) -> int:
-        """How many sufficient reasons there are, exactly."""
-        return self._count("sufficient")
+    def count_sufficient(self, *, timeout: float | None = None) -> int:
+        """How many sufficient reasons there are, exactly; TooLarge if time or memory is not enough."""
+        return self.sufficient_reasons(timeout=timeout).exact_count()
 
-    def _count(self, kind: Kind) -> int:
-        return self._reasons(kind, False, None, None).exact_count()
+    def importance(self, *, timeout: float | None = None) -> Shares:
+        """For each feature the share of the sufficient reasons that it is in, exactly; the largest first.
 
-    def importance(self) -> Shares:
-        """For each feature the share of the sufficient reasons that it is in, exactly; the largest first."""
-        counts = self.sufficient_reasons().counts_by_feature()
+        TooLarge if time or memory is not enough.
+        """
+        reasons = self.sufficient_reasons(timeout=timeout)
+        counts = reasons.counts_by_feature()
         ranked = sorted(counts, key=lambda name: -counts[name])
-        total = self.count_sufficient()
+        total = reasons.exact_count()
         return Shares({name: Fraction(counts[name], total) for name in ranked})
 
-    def counterfactuals(self, *, limit: int | None = None) -> tuple[Counterfactual, ...]:
+    def counterfactuals(self, *, limit: int | None = None, timeout: float | None = None) -> Counterfactuals:
         """The nearest changed instances: the fewest (with costs, the cheapest) changes that change the decision.
 
         Each way to change just the features of a shortest necessary reason for which the class really changes
-        (against a class: becomes that class).
+        (against a class: becomes that class). Its `complete` says whether limit and time were enough for all.
         """
-        most = whole_or_all(limit)
-        shortest = (self._members(reason) for reason in self.necessary_reasons(shortest=True))
+        return self._nearest(whole_or_all(limit), Patience(seconds(timeout)))
+
+    def _nearest(self, limit: int | None, patience: Patience) -> Counterfactuals:
+        reasons = self._found("necessary", True, None, patience)
+        shortest = (self._members(reason) for reason in reasons)
         sustains = sustained(self.classifier, self.states, self.against)
         found = changes(self.classifier, self.states, shortest, sustains=sustains)
-        return tuple(islice(found, most))
+        return Counterfactuals.within(patience.taking(found), limit, reasons.found)
 
     def _members(self, reason: Iterable[State]) -> tuple[int, ...]:
         return tuple(self._index[state.feature] for state in reason)
@@ -206,46 +229,56 @@ class Explanation(ByFields):
         """
         return self._holds_whatever(feature_indices(self._index, features, "features", or_one=True))
 
-    def bias(self, protected: Collection[str]) -> Bias:
-        """Whether the decision can change, against a class: to that class, by changing protected features alone."""
+    def bias(self, protected: Collection[str], *, limit: int | None = None, timeout: float | None = None) -> Bias:
+        """Whether the decision can change, against a class: to that class, by changing protected features alone.
+
+        That is told in linear time. `limit` and `timeout` are for the reasons why, which are found when they are read,
+        and `timeout` for the nearest change that proves it.
+        """
         guarded = feature_indices(self._index, protected, "protected", or_one=True)
         names = tuple(self.variables[v].name for v in guarded)
+        others = tuple(sorted(set(range(len(self.variables))).difference(guarded)))
+        within = replace(self, frozen_variables=others)
+        reasons = within.necessary_reasons(limit=limit, timeout=timeout)
         if self.holds_without(names):
-            return Bias(names, False, self.decision, against=self.against)
-        others = [v.name for i, v in enumerate(self.variables) if i not in guarded]
-        within = explain(self.classifier, self.instance, against=self.against, frozen=others, costs=self._given_costs())
-        change = within.counterfactuals(limit=1)[0]
-        reasons = tuple(within.necessary_reasons())
-        return Bias(names, True, self.decision, reasons, change.changes, change.decision, self.against)
+            return Bias(names, False, self.decision, reasons, against=self.against)
+        nearest = within.counterfactuals(limit=1, timeout=timeout)
+        if not nearest:  # the time was too short even for one
+            return Bias(names, True, self.decision, reasons, against=self.against)
+        return Bias(names, True, self.decision, reasons, nearest[0].changes, nearest[0].decision, self.against)
 
-    def _given_costs(self) -> dict[str, Fraction] | None:
-        if self.costs is None:
-            return None
-        return {v.name: c * self.costs.unit for v, c in zip(self.variables, self.costs.whole, strict=True)}
+    def find(self, *, limit: int | None = 10, timeout: float | None = None, shortest: bool = False) -> Found:
+        """What is shown of an explanation, found once: both kinds of reasons and the nearest changes.
+
+        At most `limit` of each; `timeout` is for all of it.
+        """
+        most, patience = whole_or_all(limit), Patience(seconds(timeout))
+        necessary, sufficient = (self._found(kind, flag(shortest, "shortest"), most, patience) for kind in KINDS)
+        # Where they come one by one, the time is theirs first.
+        _ = necessary.complete, sufficient.complete
+        return Found(necessary, sufficient, self._nearest(most, patience))
 
     def to_dict(
         self, *, limit: int | None = 10, timeout: float | None = None, shortest: bool = False
     ) -> dict[str, Any]:
-        """The explanation as plain data, with at most `limit` reasons of each kind and as many counterfactuals."""
+        """The explanation as plain data, with at most `limit` reasons of each kind and as many counterfactuals.
 
-        def reasons(found: Reasons) -> dict[str, Any]:
-            return {
-                "complete": found.complete,
-                "count": found.count,
-                "reasons": [reason.to_dict() for reason in found],
-            }
+        `timeout` is for all of it.
+        """
+        return self.as_dict(self.find(limit=limit, timeout=timeout, shortest=shortest))
 
-        necessary = self.necessary_reasons(limit=limit, timeout=timeout, shortest=shortest)
-        sufficient = self.sufficient_reasons(limit=limit, timeout=timeout, shortest=shortest)
+    def as_dict(self, found: Found) -> dict[str, Any]:
+        """The explanation, with what was found, as plain data."""
         return {
             "schema": SCHEMA,
             "instance": {name: _plain(value) for name, value in self.instance.items()},
             "states": {self.variables[v].name: self.variables[v].text(self.states[v]) for v in self.classifier.tested},
             "decision": self.decision,
             "against": self.against,
-            "necessary": reasons(necessary),
-            "sufficient": reasons(sufficient),
-            "counterfactuals": [change.to_dict() for change in self.counterfactuals(limit=limit)],
+            "necessary": _reasons_dict(found.necessary),
+            "sufficient": _reasons_dict(found.sufficient),
+            "counterfactuals": [change.to_dict() for change in found.nearest],
+            **({} if found.nearest.complete else {"counterfactuals_complete": False}),
         }
 
     def to_json(self, **options: Any) -> str:
@@ -266,6 +299,10 @@ class Explanation(ByFields):
     def __repr__(self) -> str:
         question = f"why not {self.against!r}" if self.against is not None else "why"
         return f"<Explanation: {question}, decision {self.decision!r}>"
+
+
+def _reasons_dict(found: Reasons) -> dict[str, Any]:
+    return {"complete": found.complete, "count": found.count, "reasons": [reason.to_dict() for reason in found]}
 
 
 def _target(classifier: Classifier, decision: int, against: str | None) -> str | None:

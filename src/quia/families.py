@@ -6,24 +6,31 @@ can be counted, drawn from and asked about without listing any; where it does no
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from quia._kernel import Family, OverBudget, SetIterator
+from quia.errors import TooLarge
+from quia.patience import Patience
 
 if TYPE_CHECKING:
     from quia.costs import Costs
 
 Kind = Literal["necessary", "sufficient"]
+KINDS: tuple[Kind, ...] = ("necessary", "sufficient")
 Members = tuple[int, ...]
 
 MEMORY = 2**31
 """How many bytes the kernel may take for the families of one decision."""
+KEPT = 100_000
+"""How many of the reasons that come one by one are kept, so that asking again costs no more time."""
 
 
 class FindsNecessary(Protocol):
@@ -34,28 +41,91 @@ class FindsNecessary(Protocol):
     ) -> Family: ...
 
 
+class OneByOne:
+    """The sets that the kernel finds one after the other, for as many readers as there are, found once.
+
+    `find` starts the kernel anew: for what comes after the first KEPT, and in a process forked from the one that
+    began, whose lock might never be released there.
+    """
+
+    def __init__(self, find: Callable[[], SetIterator]) -> None:
+        self._find = find
+        self._kept: list[Members] = []
+        self._source: SetIterator | None = None
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self.complete = True
+        """Whether time and memory were enough, as far as has been read."""
+
+    def __iter__(self) -> Iterator[Members]:
+        if os.getpid() != self._process:
+            yield from self._started()
+            return
+        at = 0
+        while at < KEPT:
+            with self._lock:
+                found = self._kept[at] if at < len(self._kept) else self._next()
+            if found is None:
+                return
+            yield found
+            at += 1
+        yield from islice(self._started(), KEPT, None)
+
+    def _next(self) -> Members | None:
+        """One more set, kept; None if there is none, or none could be found."""
+        try:
+            if self._source is None:
+                self._source = self._find()
+        except OverBudget:
+            self.complete = False
+            return None
+        found = next(self._source, None)
+        if found is None:
+            self.complete = self._source.complete
+        else:
+            self._kept.append(found)
+        return found
+
+    def _started(self) -> Iterator[Members]:
+        try:
+            source = self._find()
+        except OverBudget:
+            self.complete = False
+            return
+        yield from source
+        self.complete = self.complete and source.complete
+
+
 @dataclass(frozen=True, eq=False)
 class Answer:
     """Reasons of one kind: a family, or where that did not fit or time ran out, what can be had one by one."""
 
     family: Family | None
     costs: npt.NDArray[np.int64] | None
-    _one_by_one: Callable[[], SetIterator] | None = None
+    one_by_one: OneByOne | None = None
 
     @property
     def is_cut_short(self) -> bool:
         """Whether time or memory ran out before even a single reason could be told from what is none."""
-        return self.family is None and self._one_by_one is None
+        return self.family is None and self.one_by_one is None
 
     def listing(self) -> Iterator[Members]:
         """The reasons by cost, length and variables, lazily."""
-        if self.family is not None:
-            return self.family.listing(self.costs)
-        return self._one_by_one() if self._one_by_one is not None else iter(())
+        return iter(self.one_by_one or ()) if self.family is None else self._members(self.family)
+
+    def _members(self, family: Family) -> Iterator[Members]:
+        source = family.listing(self.costs, memory=MEMORY)
+        yield from source
+        if not source.complete:
+            raise TooLarge(
+                f"listing on would take more than {MEMORY >> 20} MiB; ask for fewer, with a limit, containing(…) or"
+                " avoiding(…)",
+                limit=MEMORY,
+            )
 
     def restrict(self, containing: frozenset[int], avoiding: frozenset[int]) -> Answer:
         """Only the reasons with all of `containing` and none of `avoiding`."""
-        if self.family is not None:
+        if self.family is not None and (containing or avoiding):
             return Answer(self.family.restrict(sorted(containing), sorted(avoiding)), self.costs)
         return self
 
@@ -66,42 +136,53 @@ class Families:
 
     find_necessary: FindsNecessary = field(repr=False)
     costs: npt.NDArray[np.int64] | None = None
-    _kept: dict[tuple[Kind, bool, float | None], Answer] = field(default_factory=dict, repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _whole: dict[tuple[Kind, bool], Answer] = field(default_factory=dict, repr=False)
+    _cut_short: dict[tuple[Kind, bool], tuple[Answer, float | None]] = field(default_factory=dict, repr=False)
 
     @staticmethod
     def of(find_necessary: FindsNecessary, costs: Costs | None) -> Families:
         """The families behind a way to find necessary reasons."""
         return Families(find_necessary, None if costs is None else np.array(costs.whole, np.int64))
 
-    def answer(self, kind: Kind, *, shortest: bool, timeout: float | None) -> Answer:
-        """The reasons of a kind; a whole answer is kept for good, one cut short for the same patience."""
-        with self._lock:
-            known = self._kept.get((kind, shortest, None)) or self._kept.get((kind, shortest, timeout))
-        if known is not None:
-            return known
+    def answer(self, kind: Kind, *, shortest: bool, patience: Patience) -> Answer:
+        """The reasons of a kind; a whole answer is kept for good, one cut short until there is more patience."""
+        if (whole := self._whole.get((kind, shortest))) is not None:
+            return whole
+        cut_short, had = self._cut_short.get((kind, shortest), (None, None))
+        if cut_short is not None and not patience.is_more_than(had):
+            return cut_short
+        had = patience.left
         find = self._necessary if kind == "necessary" else self._sufficient
-        found = find(shortest, timeout)
-        with self._lock:
-            self._kept[kind, shortest, timeout if found.family is None else None] = found
+        found = find(shortest, patience)
+        if found.family is None:
+            self._cut_short[kind, shortest] = found, had
+        else:
+            self._whole[kind, shortest] = found
         return found
 
-    def _necessary(self, shortest: bool, timeout: float | None) -> Answer:
-        family = self.find_necessary(shortest=shortest, costs=self.costs, timeout=timeout, memory=MEMORY)
+    def _necessary(self, shortest: bool, patience: Patience) -> Answer:
+        with patience.spending():
+            family = self.find_necessary(shortest=shortest, costs=self.costs, timeout=patience.left, memory=MEMORY)
         # An incomplete family may hold sets that are not minimal, so it is no answer at all.
         return Answer(family if family.complete else None, self.costs)
 
-    def _sufficient(self, shortest: bool, timeout: float | None) -> Answer:
+    def _sufficient(self, shortest: bool, patience: Patience) -> Answer:
         """The minimal hitting sets of the necessary reasons."""
-        necessary = self.answer("necessary", shortest=False, timeout=timeout).family
+        necessary = self.answer("necessary", shortest=False, patience=patience).family
         if necessary is None:
             return Answer(None, self.costs)
-        try:
-            family = necessary.dual(shortest=shortest, costs=self.costs, timeout=timeout, memory=MEMORY)
-        except OverBudget:
-            return Answer(
-                None,
-                self.costs,
-                lambda: necessary.hitting_sets(costs=self.costs, shortest=shortest, timeout=timeout, memory=MEMORY),
-            )
-        return Answer(family, self.costs)
+        memory = max(MEMORY - necessary.bytes, 0)
+        with patience.spending():
+            try:
+                family = necessary.dual(shortest=shortest, costs=self.costs, timeout=patience.left, memory=memory)
+                return Answer(family, self.costs)
+            except OverBudget:
+                pass
+        timeout = patience.for_last_step
+        return Answer(
+            None,
+            self.costs,
+            OneByOne(
+                lambda: necessary.hitting_sets(costs=self.costs, shortest=shortest, timeout=timeout, memory=memory)
+            ),
+        )

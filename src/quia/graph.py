@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from quia import _kernel
+from quia.caching import cached_property
 from quia.consistent import Edges, establish
 from quia.errors import listed
 from quia.pickling import ByFields

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from quia import _kernel
+from quia.caching import cached_property
 from quia.errors import FormatError, InstanceError, did_you_mean, listed, shown
 from quia.pickling import ByFields
 from quia.variables import Variable

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import islice
+from typing import TypeVar, overload
 
-from quia._kernel import Family
+from quia._kernel import Family, OverBudget
 from quia.arguments import whole
+from quia.caching import cached_property
 from quia.errors import InstanceError, TooLarge, did_you_mean, shown
 from quia.families import MEMORY, Answer, Kind, Members
+from quia.patience import Patience
 from quia.pickling import ByFields
 from quia.reason import Reason
 from quia.variables import Variable
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,21 +25,27 @@ class Reasons(ByFields):
     """Reasons of one kind: iterable, lazy and replayable, in an order that is the same on every run and machine.
 
     Shortest (with costs: cheapest) first, equals by length and then by the order of the classifier's variables, so
-    that the first ten of ten billion come at once. `limit` is how many to give at most. Pickled, they are the question;
-    whoever unpickles them finds them anew.
+    that the first ten of ten billion come at once. `limit` is how many to give at most, `patience` how long finding
+    and counting them may take. Pickled, they are the question; whoever unpickles them finds them anew.
     """
 
     kind: Kind
     variables: tuple[Variable, ...]
     states: tuple[int, ...]
     limit: int | None
-    _search: Callable[[], Answer] = field(repr=False)
+    patience: Patience
+    _search: Callable[[Patience], Answer] = field(repr=False)
     _with: frozenset[int] = frozenset()
     _without: frozenset[int] = frozenset()
 
     @cached_property
     def _answer(self) -> Answer:
-        return self._search().restrict(self._with, self._without)
+        return self._search(self.patience).restrict(self._with, self._without)
+
+    @property
+    def found(self) -> bool:
+        """Whether time and memory were enough to find them, so that all can be had."""
+        return self._answer.family is not None
 
     @property
     def complete(self) -> bool:
@@ -49,26 +59,36 @@ class Reasons(ByFields):
     @cached_property
     def _ends_by_itself(self) -> bool:
         """Whether the reasons that come one by one, as they could not be counted, end before limit and time do."""
-        stream = self._answer.listing()
-        given = sum(1 for _ in islice(stream, None if self.limit is None else self.limit + 1))
-        return (self.limit is None or given <= self.limit) and bool(getattr(stream, "complete", True))
+        given = sum(1 for _ in islice(self._listing(), None if self.limit is None else self.limit + 1))
+        source = self._answer.one_by_one
+        return (self.limit is None or given <= self.limit) and (source is None or source.complete)
 
     @cached_property
     def count(self) -> int | None:
         """How many there are, exactly, whatever the limit; None if that could not be found out."""
-        return None if self._answer.family is None else self._answer.family.count()
+        family = self._answer.family
+        if family is None:
+            return None
+        with self.patience.spending():
+            try:
+                return family.count(timeout=self.patience.for_last_step, memory=MEMORY)
+            except OverBudget:
+                return None
 
     def exact_count(self) -> int:
         """How many there are; TooLarge if that could not be found out."""
-        return self._family.count()
+        if self.count is None:
+            raise self._too_large("counted")
+        return self.count
 
     def counts_by_length(self) -> dict[int, int]:
-        """How many there are of each length, without listing them."""
-        return self._family.counts_by_length()
+        """How many there are of each length, without listing them; TooLarge if that takes more time than given."""
+        return self._asked(lambda family, **limits: family.counts_by_length(**limits))
 
     def counts_by_feature(self) -> dict[str, int]:
         """In how many of them each feature is, without listing them; features that are in none are left out."""
-        return {self.variables[v].name: n for v, n in sorted(self._family.counts_by_variable().items())}
+        counts = self._asked(lambda family, **limits: family.counts_by_variable(**limits))
+        return {self.variables[v].name: n for v, n in sorted(counts.items())}
 
     def __iter__(self) -> Iterator[Reason]:
         for members in islice(self._listing(), self.limit):
@@ -89,6 +109,22 @@ class Reasons(ByFields):
     def __bool__(self) -> bool:
         return any(True for _ in self)
 
+    @overload
+    def __getitem__(self, index: int) -> Reason: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Reason]: ...
+    def __getitem__(self, index: int | slice) -> Reason | list[Reason]:
+        """The reason at a place, or those of a slice, of what iterating gives."""
+        if isinstance(index, slice):
+            if all(at is None or at >= 0 for at in (index.start, index.stop)) and (index.step or 1) > 0:
+                return list(islice(self, index.start, index.stop, index.step))
+            return list(self)[index]
+        at = index + len(self) if index < 0 else index
+        found = next(islice(self, at, at + 1), None) if at >= 0 else None
+        if found is None:
+            raise IndexError(f"there is no reason at {index}; there are {len(self)}")
+        return found
+
     def __contains__(self, reason: object) -> bool:
         """Whether a Reason, or the reason with these features, is one of them, whatever the limit."""
         if isinstance(reason, Reason):
@@ -108,20 +144,37 @@ class Reasons(ByFields):
         return replace(self, _without=self._without | {self._index(name) for name in features})
 
     def sample(self, n: int, *, seed: int) -> list[Reason]:
-        """n reasons drawn at random, each equally likely, with repetition; the same for the same seed."""
+        """n reasons drawn at random, each equally likely, with repetition; the same for the same seed.
+
+        TooLarge if the reasons could not be gathered: of those that come one by one none is drawn, as the first ones
+        are no fair sample. Where there is no reason at all, none is drawn.
+        """
         wanted, start = whole(n, "n"), whole(seed, "seed")
-        drawn = self._family.sample(wanted, start) if self.count else []
+        drawn = self._asked(lambda family, **limits: family.sample(wanted, start, **limits))
         return [Reason.of(self.variables, self.states, members) for members in drawn]
+
+    def _asked(self, question: Callable[..., T]) -> T:
+        """What a family says to a question, which has all the time given to itself."""
+        family = self._family
+        try:
+            return question(family, timeout=self.patience.seconds, memory=MEMORY)
+        except OverBudget:
+            raise self._too_large("counted") from None
 
     @property
     def _family(self) -> Family:
         if self._answer.family is None:
-            raise TooLarge(
-                f"the {self.kind} reasons could not be gathered within the time and {MEMORY >> 20} MiB given; they can"
-                " only be listed one by one",
-                limit=MEMORY,
-            )
+            raise self._too_large("gathered")
         return self._answer.family
+
+    def _too_large(self, what: str) -> TooLarge:
+        seconds = self.patience.seconds
+        given = "" if seconds is None else f"{seconds:g} s and "
+        return TooLarge(
+            f"the {self.kind} reasons could not be {what} within {given}{MEMORY >> 20} MiB; they can only be listed one"
+            " by one, the first ones with a limit",
+            limit=MEMORY,
+        )
 
     def _index(self, name: object) -> int:
         for index, variable in enumerate(self.variables):

@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from quia.complete import complete_reason
 from quia.errors import Unsupported
-from quia.families import Families, Kind
+from quia.families import KINDS, Families, Kind
+from quia.patience import Patience
 
 if TYPE_CHECKING:
     from quia.circuit import Circuit
 
 _UNKNOWN = -1
-_KINDS: tuple[Kind, ...] = ("necessary", "sufficient")
+_Asked = tuple[Families | None, Patience]
 
 
 def batch(
@@ -40,17 +41,17 @@ def batch(
     decisions = [circuit.decide(row.tolist()) for row in rows]
     held = tuple(np.flatnonzero(frozen).tolist())
     families = [
-        _families(circuit, row.tolist(), decision, target, held, costs)
+        (_families(circuit, row.tolist(), decision, target, held, costs), Patience(timeout_per_row))
         for row, decision in zip(rows, decisions, strict=True)
     ]
     found: dict[str, Any] = {"decision": np.array(decisions, np.int32).reshape(len(rows))}
     asked = {"necessary": (necessary, count_necessary), "sufficient": (sufficient, count_sufficient)}
-    for kind in _KINDS:
+    for kind in KINDS:
         listed, counted = asked[kind]
         if listed:
-            found[kind] = _reasons(families, kind, shortest, limit, timeout_per_row)
+            found[kind] = _reasons(families, kind, shortest, limit)
         if counted:
-            found[f"count_{kind}"] = _counts(families, kind, timeout_per_row)
+            found[f"count_{kind}"] = _counts(families, kind)
     return found
 
 
@@ -72,14 +73,12 @@ def _families(
     return Families(partial(formula.find_necessary), costs)
 
 
-def _reasons(
-    families: list[Families | None], kind: Kind, shortest: bool, limit: int, timeout: float | None
-) -> dict[str, Any]:
+def _reasons(families: list[_Asked], kind: Kind, shortest: bool, limit: int) -> dict[str, Any]:
     ties, complete, reason_start = [], [], [0]
     members: list[int] = []
     member_start = [0]
-    for each in families:
-        found = each.answer(kind, shortest=shortest, timeout=timeout) if each else None
+    for each, patience in families:
+        found = each.answer(kind, shortest=shortest, patience=patience) if each else None
         # Of all reasons the first can be had one by one where the family does not fit; ties cannot be counted then.
         known = found is not None and not (found.is_cut_short or (shortest and found.family is None))
         for reason in islice(found.listing() if found and known else (), limit):
@@ -98,10 +97,10 @@ def _reasons(
     }
 
 
-def _counts(families: list[Families | None], kind: Kind, timeout: float | None) -> dict[str, Any]:
+def _counts(families: list[_Asked], kind: Kind) -> dict[str, Any]:
     counts = []
-    for each in families:
-        family = each.answer(kind, shortest=False, timeout=timeout).family if each else None
+    for each, patience in families:
+        family = each.answer(kind, shortest=False, patience=patience).family if each else None
         counts.append(_UNKNOWN if family is None else family.count())
     return {"complete": np.array([count >= 0 for count in counts], np.uint8), **_split("count", counts)}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Any
 
 from quia.command import Subparsers, add_model
 from quia.command.numbers import limit_of
@@ -42,22 +41,25 @@ def run(arguments: argparse.Namespace) -> int:
     """Explain, print, and say by the exit code whether time was enough."""
     explanation = explained(arguments)
     limit = None if arguments.all else arguments.limit
-    options: dict[str, Any] = {"limit": limit, "timeout": arguments.timeout, "shortest": arguments.shortest}
     with working("looking for reasons"):
-        answer = explanation.to_dict(**options)
-        bias = explanation.bias(arguments.protected) if arguments.protected else None
-        if not arguments.json:
+        found = explanation.find(limit=limit, timeout=arguments.timeout, shortest=arguments.shortest)
+        bias = None
+        if arguments.protected:
+            bias = explanation.bias(arguments.protected, limit=limit, timeout=arguments.timeout)
+        if arguments.json:
+            answer = explanation.as_dict(found) | ({} if bias is None else {"bias": bias.to_dict()})
+        else:
             from quia.show.text import coloured, explanation_text, plain
 
-            text = explanation_text(explanation, paint=coloured if _wants_colour() else plain, **options)
+            paint = coloured if _wants_colour() else plain
+            text = explanation_text(explanation, found, shortest=arguments.shortest, paint=paint)
             if bias is not None:
                 text += f"\n\nThe decision is {bias}."
     if arguments.json:
-        write_json(answer | ({} if bias is None else {"bias": bias.to_dict()}), indent=2)
+        write_json(answer, indent=2)
     else:
         write(text)
-    out_of_time = answer["necessary"]["count"] is None or answer["sufficient"]["count"] is None
-    return 3 if out_of_time else 0
+    return 0 if found.in_time else 3
 
 
 def _wants_colour() -> bool:

@@ -36,7 +36,7 @@ def add_timeout(parser: argparse._ArgumentGroup) -> None:
         metavar="S",
         type=seconds_of,
         default=60.0,
-        help="count and gather reasons for S seconds a kind at most (default 60); then list what comes one by one",
+        help="look for reasons and changes for S seconds at most (default 60); then show what was found until then",
     )
 
 

@@ -38,7 +38,14 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_same_files(inputs, {"-o": arguments.output})
     explanation = explained(arguments)
     with working("looking for reasons"):
-        answer = explanation.to_dict(limit=arguments.limit, timeout=arguments.timeout)
-        text = page(explanation, limit=arguments.limit, model=Path(arguments.model).name, answer=answer)
+        found = explanation.find(limit=arguments.limit, timeout=arguments.timeout)
+        answer = explanation.as_dict(found)
+        text = page(
+            explanation,
+            limit=arguments.limit,
+            timeout=arguments.timeout,
+            model=Path(arguments.model).name,
+            answer=answer,
+        )
     write_document(text, arguments.output)
-    return 3 if answer["necessary"]["count"] is None or answer["sufficient"]["count"] is None else 0
+    return 0 if found.in_time else 3

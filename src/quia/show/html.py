@@ -10,6 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from quia.errors import TooLarge
+from quia.patience import LAST_SHARE
 from quia.show.html_facts import MOST_LISTED, table
 from quia.show.html_formula import formula
 from quia.show.html_graph import way
@@ -18,7 +20,7 @@ from quia.show.markup import Markup, clean, element, join, script_data, short
 from quia.show.words import Facts
 
 if TYPE_CHECKING:
-    from quia.explanation import Explanation
+    from quia.explanation import Explanation, Shares
 
 BRANCHES = 1_500
 """How many nodes off the path the steps unfold to."""
@@ -28,15 +30,15 @@ def article(
     explanation: Explanation,
     answer: Mapping[str, Any],
     *,
-    limit: int | None = 10,
     branches: int = BRANCHES,
+    timeout: float | None = None,
     model: str | None = None,
 ) -> Markup:
     """The explanation as one element; `answer` is its `to_dict`, so that page and JSON never differ."""
     # An element's id must be its own among all that a notebook shows.
     key = json.dumps([answer["instance"], answer["against"], model], sort_keys=True)
     prefix = f"q{hashlib.sha256(key.encode()).hexdigest()[:8]}-"
-    made = parts(explanation, answer, limit=limit, branches=branches, model=model, prefix=prefix)
+    made = parts(explanation, answer, branches=branches, timeout=timeout, model=model, prefix=prefix)
     return element("article", made.values(), class_="quia")
 
 
@@ -44,8 +46,8 @@ def parts(
     explanation: Explanation,
     answer: Mapping[str, Any],
     *,
-    limit: int | None = 10,
     branches: int = BRANCHES,
+    timeout: float | None = None,
     listed: int = MOST_LISTED,
     model: str | None = None,
     prefix: str = "",
@@ -55,12 +57,12 @@ def parts(
     constant = explanation.is_constant
     costs = explanation.costs is not None
     count = answer["sufficient"]["count"]
-    importance = None if count is None else explanation.importance()
+    importance = None if count is None else _importance(explanation, timeout)
     made = {
         "verdict": verdict({**answer, "frozen": explanation.frozen}, facts, constant=constant),
         "sufficient": None if constant else reasons(answer, facts, "sufficient", costs=costs),
         "necessary": None if constant else reasons(answer, facts, "necessary", costs=costs),
-        "changes": changes(answer, facts, limit=limit, costs=costs),
+        "changes": changes(answer, facts, costs=costs),
         "shares": None if constant else shares(importance, facts, count),
         "instance": table(explanation, answer, facts, importance, listed=listed),
         "way": way(explanation, facts, branches=branches, prefix=prefix),
@@ -71,6 +73,14 @@ def parts(
     return {name: part for name, part in made.items() if part is not None}
 
 
+def _importance(explanation: Explanation, timeout: float | None) -> Shares | None:
+    """Each feature's share of the reasons, if that is quickly told: the reasons themselves had most of the time."""
+    try:
+        return explanation.importance(timeout=None if timeout is None else LAST_SHARE * timeout)
+    except TooLarge:
+        return None
+
+
 def fragment(explanation: Explanation, *, limit: int | None = 10, timeout: float | None = 10) -> str:
     """What a notebook shows: the article with its style and script."""
     answer = explanation.to_dict(limit=limit, timeout=timeout)
@@ -78,7 +88,7 @@ def fragment(explanation: Explanation, *, limit: int | None = 10, timeout: float
     return join(
         [
             element("style", Markup(style)),
-            article(explanation, answer, limit=limit, branches=200),
+            article(explanation, answer, branches=200, timeout=timeout),
             element("script", Markup(script)),
         ]
     )
@@ -112,7 +122,7 @@ def page(
     )
     body = element(
         "body",
-        element("main", article(explanation, answer, limit=limit, model=model)),
+        element("main", article(explanation, answer, timeout=timeout, model=model)),
         script_data(answer, id="quia-explanation"),
         element("script", Markup(script)),
         class_="quia-page",

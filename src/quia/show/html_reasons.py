@@ -107,7 +107,7 @@ def _chips(chips: list[Markup], total: int) -> Markup:
     return element("ul", [element("li", chip) for chip in chips], rest, class_="chips")
 
 
-def changes(answer: Mapping[str, Any], facts: Facts, *, limit: int | None, costs: bool) -> Markup | None:
+def changes(answer: Mapping[str, Any], facts: Facts, *, costs: bool) -> Markup | None:
     """The smallest changes that flip the decision."""
     found = answer["counterfactuals"]
     if not found:
@@ -129,7 +129,7 @@ def changes(answer: Mapping[str, Any], facts: Facts, *, limit: int | None, costs
                 ),
             )
         )
-    cut = limit is not None and len(found) >= limit
+    cut = not answer.get("counterfactuals_complete", True)
     # The cheapest may be of different sizes.
     sizes = sorted({len(change["changes"]) for change in found})
     size = plural(sizes[0], "fact") if len(sizes) == 1 else f"{sizes[0]} to {plural(sizes[-1], 'fact')}"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from quia.explanation import Explanation
+    from quia.explanation import Explanation, Found
     from quia.reason import Reason, State
     from quia.reasons import Reasons
 
@@ -27,13 +27,12 @@ def coloured(text: str, style: str) -> str:
 
 def explanation_text(
     explanation: Explanation,
+    found: Found | None = None,
     *,
-    limit: int | None = 10,
-    timeout: float | None = None,
     shortest: bool = False,
     paint: Paint = plain,
 ) -> str:
-    """The decision, then why, then what would change it."""
+    """The decision, then why, then what would change it; with `shortest`, only the shortest reasons were asked for."""
     decided = f"Decision: {paint(explanation.decision, 'strong')}"
     if explanation.against is not None:
         decided += f" (why not {explanation.against}?)"
@@ -43,13 +42,12 @@ def explanation_text(
     if explanation.is_constant:
         return "\n".join([*lines, "", _constant(explanation)])
 
-    sufficient = explanation.sufficient_reasons(limit=limit, timeout=timeout, shortest=shortest)
-    necessary = explanation.necessary_reasons(limit=limit, timeout=timeout, shortest=shortest)
+    found = found or explanation.find(shortest=shortest)
+    sufficient, necessary, changes = found.sufficient, found.necessary, found.nearest
     lines += ["", paint(_heading("sufficient reason", sufficient, shortest), "strong")]
     lines += [_because(explanation, reason) for reason in sufficient]
     lines += ["", paint(_heading("necessary reason", necessary, shortest), "strong")]
     lines += [f"  would need: {_negation(reason)}" for reason in necessary]
-    changes = explanation.counterfactuals(limit=limit)
     if changes:
         lines += ["", paint("Nearest changes", "strong")]
         lines += [

@@ -87,7 +87,9 @@ def answer(classifier: Any, question: Mapping[str, Any], *, name: str) -> dict[s
         "explanation": found,
         "mentioned": [explanation.variables[v].name for v in explanation.complete_reason.mentioned],
         "without": _without(explanation, question.get("without") or ()),
-        "html": parts(explanation, found, limit=limit, branches=BRANCHES, listed=LISTED, model=name, prefix="quia-"),
+        "html": parts(
+            explanation, found, branches=BRANCHES, timeout=TIMEOUT, listed=LISTED, model=name, prefix="quia-"
+        ),
     }
 
 
@@ -95,7 +97,7 @@ def _without(explanation: Explanation, features: Sequence[str]) -> dict[str, Any
     """Whether the decision holds whatever some features are; if not, states of them with which it does not."""
     if not features:
         return None
-    found = explanation.bias(features)
+    found = explanation.bias(features, timeout=TIMEOUT)
     return {
         "features": list(found.protected),
         "holds": not found.biased,
@@ -128,7 +130,7 @@ def compare(classifier: Any, question: Mapping[str, Any]) -> dict[str, Any]:
         "witness": None,
     }
     if not congruent and one.decision == other.decision:
-        proof = one.bias(apart)
+        proof = one.bias(apart, timeout=TIMEOUT)
         changes = {state.feature: state.text for state in proof.changes}
         found["witness"] = {"changes": changes, "decision": proof.changed_decision}
     return {**found, "html": comparison(found, variables)}

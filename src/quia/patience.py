@@ -1,0 +1,81 @@
+"""How long a question may still take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from time import monotonic
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+LAST_SHARE = 0.25
+"""What the last step of a question has in any case, as a share of its time: with nothing left it could say nothing."""
+
+
+class Patience:
+    """A time limit for all the work that one question takes; what passes between two pieces of work does not count.
+
+    >>> patience = Patience(60.0)
+    >>> with patience.spending():
+    ...     answer = sum(range(10))
+    >>> 59 < patience.left <= 60
+    True
+    >>> Patience(None).left is None
+    True
+    """
+
+    __slots__ = ("_spent", "seconds")
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = seconds
+        self._spent = 0.0
+
+    @property
+    def left(self) -> float | None:
+        """How many seconds there still are; None for no limit."""
+        return None if self.seconds is None else max(self.seconds - self._spent, 0.0)
+
+    @property
+    def for_last_step(self) -> float | None:
+        """What is left, but some of it in any case."""
+        return None if self.seconds is None else max(self.seconds - self._spent, LAST_SHARE * self.seconds)
+
+    def is_more_than(self, seconds: float | None) -> bool:
+        """Whether trying again with what is left is worth while, where so many seconds were not enough."""
+        return seconds is not None and (self.left is None or self.left > 1.05 * seconds)
+
+    @contextmanager
+    def spending(self) -> Generator[None]:
+        """Count the time that the work within takes."""
+        start = monotonic()
+        try:
+            yield
+        finally:
+            self._spent += monotonic() - start
+
+    def taking(self, items: Iterable[T]) -> Iterator[T]:
+        """The items as long as there is time to find them; the first in any case."""
+        found = iter(items)
+        seconds = math.inf if self.for_last_step is None else self.for_last_step
+        while True:
+            start = monotonic()
+            try:
+                item = next(found)
+            except StopIteration:
+                return
+            finally:
+                took = monotonic() - start
+                self._spent += took
+                seconds -= took
+            yield item
+            if seconds <= 0:
+                raise OutOfTime
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Patience, (self.seconds,)
+
+
+class OutOfTime(Exception):
+    """The time ended before the items did."""
