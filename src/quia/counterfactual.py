@@ -69,12 +69,14 @@ def changes(
     necessary: Iterable[Sequence[int]],
     *,
     sustains: Callable[[int], bool],
+    poll: Callable[[], None],
 ) -> Iterator[Counterfactual]:
     """Every change of all of a necessary reason's features, and no others, that does not sustain the decision.
 
-    In the order of the reasons; within one, states nearest to the instance's come first.
+    In the order of the reasons; within one, states nearest to the instance's come first. `poll` is called at every
+    step, and may raise OutOfTime.
     """
-    for reason, changed, label in changed_states(classifier, states, necessary, sustains=sustains):
+    for reason, changed, label in changed_states(classifier, states, necessary, sustains=sustains, poll=poll):
         yield Counterfactual(
             tuple(State(classifier.variables[v], s) for v, s in zip(reason, changed, strict=True)),
             classifier.classes[label],
@@ -87,25 +89,35 @@ def changed_states(
     necessary: Iterable[Sequence[int]],
     *,
     sustains: Callable[[int], bool],
+    poll: Callable[[], None] = lambda: None,
 ) -> Iterator[tuple[Sequence[int], tuple[int, ...], int]]:
     """`changes` in indices: the changed variables, their new states, and the class that it then is."""
     for reason in necessary:
-        for changed, label in _violations(classifier, states, reason, sustains):
+        poll()
+        for changed, label in _violations(classifier, states, reason, sustains, poll):
             yield reason, changed, label
 
 
 def _violations(
-    classifier: Classifier, states: Sequence[int], reason: Sequence[int], sustains: Callable[[int], bool]
+    classifier: Classifier,
+    states: Sequence[int],
+    reason: Sequence[int],
+    sustains: Callable[[int], bool],
+    poll: Callable[[], None],
 ) -> Iterable[tuple[tuple[int, ...], int]]:
     """The new states of a necessary reason's variables that change the decision, and the class that it then is."""
     if isinstance(classifier, Circuit):
         # Its variables are Boolean, so there is one way to violate a reason, and it changes the decision (paper §5).
         return [(tuple(1 - states[v] for v in reason), 0 if sustains(1) else 1)]
-    return _assignments(classifier, states, reason, _Restricted(classifier, states, reason, sustains))
+    return _assignments(classifier, states, reason, _Restricted(classifier, states, reason, sustains), poll)
 
 
 def _assignments(
-    graph: DecisionGraph, states: Sequence[int], changed: Sequence[int], restricted: _Restricted
+    graph: DecisionGraph,
+    states: Sequence[int],
+    changed: Sequence[int],
+    restricted: _Restricted,
+    poll: Callable[[], None],
 ) -> Iterator[tuple[tuple[int, ...], int]]:
     """The states of the changed variables that lead to a leaf, nearest first; they are chosen one by one."""
 
@@ -121,6 +133,7 @@ def _assignments(
     chosen: list[int] = []
     work = [options()]  # of each variable the states left to try, and what has been in vain
     while work:
+        poll()
         left, in_vain = work[-1]
         state = next(left, None)
         if state is None:

@@ -203,8 +203,10 @@ class Explanation(ByFields):
         reasons = self._found("necessary", True, None, patience)
         shortest = (self._members(reason) for reason in reasons)
         sustains = sustained(self.classifier, self.states, self.against)
-        found = changes(self.classifier, self.states, shortest, sustains=sustains)
-        return Counterfactuals.within(patience.taking(found), limit, reasons.found)
+        all_known = reasons.found
+        with patience.last_step() as poll:
+            found = changes(self.classifier, self.states, shortest, sustains=sustains, poll=poll)
+            return Counterfactuals.within(found, limit, all_known)
 
     def _members(self, reason: Iterable[State]) -> tuple[int, ...]:
         return tuple(self._index[state.feature] for state in reason)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from time import monotonic
-from typing import Any, TypeVar
-
-T = TypeVar("T")
+from typing import Any
 
 LAST_SHARE = 0.25
 """What the last step of a question has in any case, as a share of its time: with nothing left it could say nothing."""
@@ -55,27 +53,22 @@ class Patience:
         finally:
             self._spent += monotonic() - start
 
-    def taking(self, items: Iterable[T]) -> Iterator[T]:
-        """The items as long as there is time to find them; the first in any case."""
-        found = iter(items)
-        seconds = math.inf if self.for_last_step is None else self.for_last_step
-        while True:
-            start = monotonic()
-            try:
-                item = next(found)
-            except StopIteration:
-                return
-            finally:
-                took = monotonic() - start
-                self._spent += took
-                seconds -= took
-            yield item
-            if seconds <= 0:
+    @contextmanager
+    def last_step(self) -> Generator[Callable[[], None]]:
+        """Count the time that the work within takes; it is to call what it gets, which raises OutOfTime at the end."""
+        seconds = self.for_last_step
+        end = math.inf if seconds is None else monotonic() + seconds
+
+        def poll() -> None:
+            if monotonic() > end:
                 raise OutOfTime
+
+        with self.spending():
+            yield poll
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Patience, (self.seconds,)
 
 
 class OutOfTime(Exception):
-    """The time ended before the items did."""
+    """The time ended before the work did."""
