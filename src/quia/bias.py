@@ -26,7 +26,8 @@ class Bias:
     """Whether a decision can change by changing protected features alone, and the proof.
 
     `reasons` are the necessary reasons that speak of protected features only; `changes` are states of protected
-    features with which the decision is `changed_decision`. In an explanation `against` a class, the question is
+    features with which the decision is `changed_decision`, or, if that is not `certain`, with which it is so for some
+    values of the features that are unknown. In an explanation `against` a class, the question is
     whether they alone can change the decision to that class.
     """
 
@@ -37,6 +38,7 @@ class Bias:
     changes: tuple[State, ...] = ()
     changed_decision: str | None = None
     against: str | None = None
+    certain: bool = True
 
     def __bool__(self) -> bool:
         return self.biased
@@ -49,14 +51,16 @@ class Bias:
             "reasons": [reason.to_dict() for reason in self.reasons],
             "changes": {state.feature: state.text for state in self.changes},
             "decision": self.changed_decision,
+            **({} if self.certain else {"certain": False}),
         }
 
     def __str__(self) -> str:
         if not self.biased:
             stays = f"be {self.decision}" if self.against is None else f"not be {self.against}"
             return f"not biased: {_whatever(self.protected)}, the decision would {stays}"
+        would = "would" if self.certain else "could"
         return (
-            f"biased: with {_all(self.changes)}, and all else the same, the decision would be {self.changed_decision}"
+            f"biased: with {_all(self.changes)}, and all else the same, the decision {would} be {self.changed_decision}"
         )
 
 

@@ -26,7 +26,7 @@ from quia.nnf import NNF
 from quia.pickling import ByFields
 from quia.reason import State
 from quia.reasons import Reasons
-from quia.variables import Variable, tested_values
+from quia.variables import UNKNOWN, Variable, decide_instance, tested_values
 
 SCHEMA = "quia/explanation/1"
 
@@ -50,7 +50,8 @@ def explain(
     """Why a classifier decided on an instance as it did; with `against`, why it did not decide for that class.
 
     `frozen` features cannot change: they count as given, and no reason mentions them. `costs` say what changing a
-    feature costs (1 where nothing is said), so that 'shortest' means 'cheapest'.
+    feature costs (1 where nothing is said), so that 'shortest' means 'cheapest'. A value may be missing if the decision
+    does not depend on it: the reasons then hold whatever it is, and do not mention it.
 
     >>> import quia
     >>> switch = quia.DecisionGraph.from_dict({
@@ -63,7 +64,7 @@ def explain(
     """
     classifier = loaded(classifier)
     states = classifier.encode(instance)
-    decision = classifier.decide(states)
+    decision = decide_instance(classifier, states, instance)
     index = {v.name: i for i, v in enumerate(classifier.variables)}
     return Explanation(
         classifier,
@@ -100,6 +101,11 @@ class Explanation(ByFields):
     def frozen(self) -> tuple[str, ...]:
         """The features that no change may touch."""
         return tuple(self.variables[v].name for v in self.frozen_variables)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The features that the classifier tests and whose values are missing: the decision is the same for any."""
+        return tuple(self.variables[v].name for v in self.classifier.tested if self.states[v] == UNKNOWN)
 
     @cached_property
     def complete_reason(self) -> NNF:
@@ -175,7 +181,8 @@ class Explanation(ByFields):
         """The nearest changed instances: the fewest (with costs, the cheapest) changes that change the decision.
 
         Each way to change just the features of a shortest necessary reason for which the class really changes
-        (against a class: becomes that class).
+        (against a class: becomes that class). Where features are unknown, a change after which the class is that one
+        whatever they are is `certain`, and comes before those after which it only could be.
         """
         most = whole_or_all(limit)
         shortest = (self._members(reason) for reason in self.necessary_reasons(shortest=True))
@@ -196,6 +203,7 @@ class Explanation(ByFields):
         Paper: Def. 4, Prop. 9. Frozen or not, features may differ. Against a class, the decision is: not that class.
         """
         states = self.classifier.encode(other_instance)
+        decide_instance(self.classifier, states, other_instance)  # refuses what is not decided
         return self._holds_whatever({v for v in self.classifier.tested if states[v] != self.states[v]})
 
     def holds_without(self, features: Collection[str]) -> bool:
@@ -216,7 +224,8 @@ class Explanation(ByFields):
         within = explain(self.classifier, self.instance, against=self.against, frozen=others, costs=self._given_costs())
         change = within.counterfactuals(limit=1)[0]
         reasons = tuple(within.necessary_reasons())
-        return Bias(names, True, self.decision, reasons, change.changes, change.decision, self.against)
+        found = (change.changes, change.decision, self.against, change.certain)
+        return Bias(names, True, self.decision, reasons, *found)
 
     def _given_costs(self) -> dict[str, Fraction] | None:
         if self.costs is None:
@@ -237,10 +246,12 @@ class Explanation(ByFields):
 
         necessary = self.necessary_reasons(limit=limit, timeout=timeout, shortest=shortest)
         sufficient = self.sufficient_reasons(limit=limit, timeout=timeout, shortest=shortest)
+        known = (v for v in self.classifier.tested if self.states[v] != UNKNOWN)
         return {
             "schema": SCHEMA,
             "instance": {name: _plain(value) for name, value in self.instance.items()},
-            "states": {self.variables[v].name: self.variables[v].text(self.states[v]) for v in self.classifier.tested},
+            "states": {self.variables[v].name: self.variables[v].text(self.states[v]) for v in known},
+            **({"unknown": list(self.unknown)} if self.unknown else {}),
             "decision": self.decision,
             "against": self.against,
             "necessary": reasons(necessary),
