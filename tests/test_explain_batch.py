@@ -350,9 +350,9 @@ def test_narrow_codes_and_nulls() -> None:
     codes = pa.array([*range(128), None, 5, None], pa.int8())
     column = pa.DictionaryArray.from_arrays(codes, pa.array(labels))
     for begin in (0, 1, 9, 127):
-        states, faults = _encode_column(variable, column.slice(begin))
+        states, wrong, lacking = _encode_column(variable, column.slice(begin))
         assert states.tolist() == [-1 if code is None else code for code in codes.to_pylist()[begin:]]
-        assert np.flatnonzero(~faults.sound).tolist() == [128 - begin, 130 - begin]
+        assert wrong.sound.all() and np.flatnonzero(~lacking.sound).tolist() == [128 - begin, 130 - begin]
     rng = np.random.default_rng(1)
     for kind in (pa.int8(), pa.uint16(), pa.int64(), pa.float32(), pa.float64(), pa.bool_()):
         values = [None if rng.random() < 0.2 else int(rng.integers(0, 2)) for _ in range(50)]

@@ -14,7 +14,7 @@ from quia import _kernel
 from quia.consistent import Edges, establish
 from quia.errors import MissingValue, listed
 from quia.pickling import ByFields
-from quia.variables import UNKNOWN, Variable, decide_instance, encode_instance, tested_values
+from quia.variables import UNKNOWN, Variable, encode_instance, tested_values
 
 States = Sequence[int] | Mapping[int, int]
 """The state of each variable."""
@@ -187,12 +187,13 @@ class DecisionGraph(ByFields):
         return encode_instance(self.variables, self.tested, instance, partial=True)
 
     def classify(self, instance: Any) -> str:
-        """The class that the graph gives an instance; values that it does not depend on may be missing.
+        """The class that the graph gives an instance; values that its path does not ask for may be missing.
 
+        One that it does ask for is refused even where it makes no difference, as the model itself might give no class.
         Complexity: linear in the length of its path.
         """
         values = dict(zip(self.tested, tested_values(self.variables, self.tested, instance), strict=True))
-        return self.classes[decide_instance(self, _Encoding(self.variables, values), instance)]
+        return self.classes[self.decide(_Encoding(self.variables, values))]
 
     def decide(self, states: States) -> int:
         """The index of the class of an encoded instance, the same whatever its unknown variables (-1) are.
@@ -257,17 +258,14 @@ class DecisionGraph(ByFields):
 
 
 class _Encoding(dict[int, int]):
-    """States worked out when the path asks for them: a value that no node on it looks at may be anything."""
+    """States worked out when the path asks for them: a value that no node on it looks at may be missing."""
 
     def __init__(self, variables: Sequence[Variable], values: Mapping[int, Any]) -> None:
         super().__init__()
         self.variables, self.values_of = variables, values
 
     def __missing__(self, variable: int) -> int:
-        try:
-            return self.variables[variable].encode(self.values_of[variable])
-        except MissingValue:
-            return UNKNOWN
+        return self.variables[variable].encode(self.values_of[variable])
 
 
 def _flat_edges(edges: Sequence[Edges]) -> tuple[Ints, Ints, Ints, Ints, Ints]:

@@ -9,7 +9,7 @@ from typing import Any
 from quia.explanation import Explanation, explain
 from quia.show.html import page, parts
 from quia.show.html_compare import comparison
-from quia.variables import UNKNOWN, Variable
+from quia.variables import UNKNOWN, Variable, decide_instance
 
 TIMEOUT = 1.0
 """How many seconds to look for the reasons of one kind."""
@@ -66,12 +66,13 @@ def explanation_of(classifier: Any, question: Mapping[str, Any]) -> Explanation:
 
     On the page an edit may lead to the class that was asked about, which is then no fault.
     """
-    against = question.get("against")
-    if against is not None and against == classifier.classify(question["instance"]):
+    instance, against = question["instance"], question.get("against")
+    decision = decide_instance(classifier, classifier.encode(instance), instance)
+    if against == classifier.classes[decision]:
         against = None
     return explain(
         classifier,
-        question["instance"],
+        instance,
         against=against,
         frozen=question.get("frozen") or (),
         costs=question.get("costs") or None,
