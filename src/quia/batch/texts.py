@@ -100,7 +100,7 @@ def _with_decision(texts: Any, decision: Any, certain: Any, *, as_json: bool) ->
     pa = arrow()
     if as_json:
         quoted = _quoted_values(decision)
-        end = pc.if_else(certain, "}", ', "certain": false}')
+        end = pc.if_else(certain, ', "certain": true}', ', "certain": false}')
         parts = [pa.scalar('{"changes": '), texts, pa.scalar(', "decision": '), quoted, end]
     else:
         parts = [texts, pc.if_else(certain, ": ", ": could be "), _decoded(decision)]
