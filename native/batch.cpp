@@ -46,8 +46,7 @@ class RowExplainer {
       const std::size_t count = std::min(at_once_, rows - row);
       for (std::size_t k = 0; k < count; ++k) {
         const auto own = states.subspan((row + k) * width, width);
-        graph_.check_states(own);
-        questions[k] = {own, graph_.classify(own.data()), options_.target, options_.frozen};
+        questions[k] = {own, graph_.decide(own), options_.target, options_.frozen};
       }
       if (at_once_ > 1) {
         budget_.restart(Budget::no_timeout);

@@ -64,7 +64,7 @@ struct BatchColumns {
 std::vector<BatchColumns> explain_rows(const Graph& graph, std::span<const std::int32_t> states, std::size_t rows,
                                        const BatchOptions& options, const std::function<void()>& pulse);
 
-// The class of each row.
+// The class of each row, as `Graph::classify` has it.
 std::vector<std::int32_t> classify_rows(const Graph& graph, std::span<const std::int32_t> states, std::size_t rows,
                                         unsigned threads, const std::function<void()>& pulse);
 

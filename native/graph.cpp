@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <unordered_map>
 #include <utility>
 
 namespace quia {
@@ -195,7 +196,7 @@ void Graph::check_states(std::span<const std::int32_t> states) const {
     throw std::invalid_argument("an instance of " + std::to_string(states.size()) + " states; the graph has " +
                                 std::to_string(variable_count()) + " variables");
   for (const std::int32_t v : tested_)
-    if (states[v] < 0 || states[v] >= state_counts_[v])
+    if (states[v] < unknown || states[v] >= state_counts_[v])
       throw std::invalid_argument("variable " + std::to_string(v) + " has state " + std::to_string(states[v]) + " of " +
                                   std::to_string(state_counts_[v]));
 }
@@ -203,11 +204,46 @@ void Graph::check_states(std::span<const std::int32_t> states) const {
 std::int32_t Graph::classify(const std::int32_t* states) const {
   std::int32_t node = root();
   while (nodes_[node].variable >= 0) {
-    const std::int32_t j = taken(node, states[nodes_[node].variable]);
-    if (j < 0) return -1;
+    const std::int32_t state = states[nodes_[node].variable];
+    const std::int32_t j = taken(node, state);
+    if (j < 0) return state == unknown ? classify_below(node, states) : -1;
     node = edges(node)[j].child;
   }
   return nodes_[node].sole_class;
+}
+
+// All that unknown variables leave possible, children first. Every path of a graph with the weak test-once property is
+// possible, so at the first node whose children differ, its variable alone makes the difference.
+std::int32_t Graph::classify_below(std::int32_t start, const std::int32_t* states) const {
+  const auto followed = [&](std::int32_t node) -> std::span<const Edge> {
+    const auto out = edges(node);
+    if (nodes_[node].sole_class >= 0) return {};
+    if (states[nodes_[node].variable] == unknown) return out;
+    const std::int32_t j = taken(node, states[nodes_[node].variable]);
+    return j < 0 ? out.first(0) : out.subspan(static_cast<std::size_t>(j), 1);
+  };
+  std::vector<std::int32_t> reached{start};
+  std::unordered_map<std::int32_t, std::int32_t> classes{{start, -1}};
+  for (std::size_t i = 0; i < reached.size(); ++i)
+    for (const Edge& edge : followed(reached[i]))
+      if (classes.emplace(edge.child, -1).second) reached.push_back(edge.child);
+  std::sort(reached.begin(), reached.end());
+  for (const std::int32_t node : reached) {
+    const auto out = followed(node);
+    std::int32_t& here = classes[node];
+    here = out.empty() ? nodes_[node].sole_class : classes[out.front().child];
+    for (const Edge& edge : out)
+      if (classes[edge.child] != here) return -2 - nodes_[node].variable;
+  }
+  return classes[start];
+}
+
+std::int32_t Graph::decide(std::span<const std::int32_t> states) const {
+  check_states(states);
+  const std::int32_t klass = classify(states.data());
+  if (klass < -1)
+    throw std::invalid_argument("the decision depends on variable " + std::to_string(-2 - klass) + ", which is unknown");
+  return klass;
 }
 
 }  // namespace quia

@@ -17,6 +17,10 @@ struct GraphArrays {
   std::int32_t class_count = 0;
 };
 
+// The state of a variable whose value is not known: no edge takes it, so every edge is followed, at no cost and frozen or
+// not. Its literal is ⊥: no reason speaks of it, and every reason holds whatever it is.
+constexpr std::int32_t unknown = -1;
+
 // What is asked: why the instance's class, or (target ≥ 0) why not the target; frozen variables count as given.
 struct Question {
   std::span<const std::int32_t> states;
@@ -66,10 +70,13 @@ class Graph {
     return -1;
   }
 
-  // Throws std::invalid_argument if the state of a tested variable is out of bounds.
+  // Throws std::invalid_argument if the state of a tested variable is out of bounds and not `unknown`.
   void check_states(std::span<const std::int32_t> states) const;
-  // The class of the instance; -1 if no edge takes it.
+  // The class of the instance, the same whatever its unknown variables are; -1 if no edge takes it; -2 - v if the
+  // class depends on the unknown variable v.
   std::int32_t classify(const std::int32_t* states) const;
+  // The same of states that are checked; throws std::invalid_argument too if the class depends on an unknown variable.
+  std::int32_t decide(std::span<const std::int32_t> states) const;
 
   // A leaf is wrong if it is a reason to give up the decision: another class, or the target itself.
   bool is_wrong(std::int32_t leaf, const Question& question) const {
@@ -85,6 +92,7 @@ class Graph {
  private:
   void check(const GraphArrays& arrays) const;
   bool takes_further(std::int32_t range, std::int32_t state) const;
+  std::int32_t classify_below(std::int32_t start, const std::int32_t* states) const;
   void find_classes_below();
   void find_variable_order();
 

@@ -5,7 +5,8 @@ conditions as they are written and tries all worlds and all subsets, so keep gra
 
 Glossary
     d         a decision graph in the JSON format
-    instance  a mapping from feature to raw value (δ in the paper)
+    instance  a mapping from feature to raw value (δ in the paper); a feature that it lacks is unknown, and may be
+              anything: only `classify` and `world_of` need every value
     state     what the graph can tell apart: a nominal value, or one number standing for all that
               no condition of the graph separates from it; None stands for missing
     world     one state for each variable, in the variables' order
@@ -159,6 +160,35 @@ def world_of(d: Graph, instance: Instance) -> World:
     return tuple(state(d, feature, instance[feature]) for feature in d["variables"])
 
 
+def known(d: Graph, instance: Instance) -> dict[str, State]:
+    """The states of the features that the instance has a value of."""
+    return {x: state(d, x, instance[x]) for x in d["variables"] if x in instance}
+
+
+def completions(d: Graph, instance: Instance) -> Iterator[dict[str, Any]]:
+    """The instance with every value that its unknown features could have."""
+    unknown = [x for x in d["variables"] if x not in instance]
+    for values in product(*(space(d)[x] for x in unknown)):
+        yield {**instance, **dict(zip(unknown, values, strict=True))}
+
+
+def decision(d: Graph, instance: Instance) -> str | None:
+    """The class of the instance, whatever its unknown features are; None if that depends on them."""
+    classes = {classify(d, whole) for whole in completions(d, instance)}
+    return classes.pop() if len(classes) == 1 else None
+
+
+def decisive(d: Graph, instance: Instance) -> set[str]:
+    """The unknown features that alone can make a difference: two completions differ in nothing else but the class."""
+    found: dict[tuple[str, World], set[str]] = {}
+    for whole in completions(d, instance):
+        w = world_of(d, whole)
+        for at, x in enumerate(d["variables"]):
+            if x not in instance:
+                found.setdefault((x, (*w[:at], *w[at + 1 :])), set()).add(classify(d, whole))
+    return {x for (x, _), classes in found.items() if len(classes) > 1}
+
+
 # Sufficient and necessary reasons (§5)
 
 
@@ -182,12 +212,12 @@ def free(d: Graph, frozen: Collection[str] = ()) -> Reason:
 def refutations(
     d: Graph, instance: Instance, against: str | None = None, frozen: Collection[str] = ()
 ) -> dict[World, Reason]:
-    """The worlds of another class (of c*) that keep what is frozen, and what they change."""
-    given, decision = world_of(d, instance), classify(d, instance)
+    """The worlds of another class (of c*) that keep what is frozen and known, and what they change of what is known."""
+    given, decided = known(d, instance), decision(d, instance)
     changed = {
-        w: frozenset(x for x, old, new in zip(d["variables"], given, w, strict=True) if old != new)
+        w: frozenset(x for x, new in zip(d["variables"], w, strict=True) if x in given and given[x] != new)
         for w, c in worlds(d).items()
-        if (c != decision if against is None else c == against)
+        if (c != decided if against is None else c == against)
     }
     return {w: features for w, features in changed.items() if features <= free(d, frozen)}
 
@@ -265,6 +295,30 @@ def counterfactuals(
     ]
 
 
+def possible_changes(
+    d: Graph,
+    instance: Instance,
+    against: str | None = None,
+    frozen: Collection[str] = (),
+    costs: Costs | None = None,
+) -> list[tuple[dict[str, State], str, bool]]:
+    """The counterfactuals of an instance with unknown features: a change, a class that it then has, is that certain.
+
+    Every violation of a shortest necessary reason, with each class that does not keep the decision and that it leads to
+    for some values of the unknown features; certain if it leads there for all.
+    """
+    nearest = shortest(necessary_reasons(d, instance, against, frozen), costs)
+    found: dict[World, tuple[dict[str, State], set[str]]] = {}
+    for w, change in refutations(d, instance, against, frozen).items():
+        if change in nearest:
+            after = dict(zip(d["variables"], w, strict=True))
+            changes = {x: after[x] for x in d["variables"] if x in change}
+            found.setdefault(tuple(changes.items()), (changes, set()))[1].add(worlds(d)[w])
+    return [
+        (changes, c, decision(d, {**instance, **changes}) == c) for changes, classes in found.values() for c in classes
+    ]
+
+
 def holds_without(d: Graph, instance: Instance, features: Collection[str], against: str | None = None) -> bool:
     """Whether the decision sticks whatever these features are, all others kept."""
     changes = refutations(d, instance, against).values()
@@ -289,10 +343,10 @@ def classifier_biased(d: Graph, protected: Collection[str]) -> bool:
 
 
 def congruent(d: Graph, one: Instance, other: Instance) -> bool:
-    """Whether the states that two instances share imply one class (Def. 4)."""
-    pair = list(zip(world_of(d, one), world_of(d, other), strict=True))
-    sharing = (c for w, c in worlds(d).items() if all(v == a for v, (a, b) in zip(w, pair, strict=True) if a == b))
-    return len(set(sharing)) == 1
+    """Whether the known states that two instances share imply one class (Def. 4)."""
+    both = {x: (state(d, x, one[x]), state(d, x, other[x])) for x in d["variables"] if x in one and x in other}
+    shared = {x: a for x, (a, b) in both.items() if a == b}
+    return len({classify(d, whole) for whole in completions(d, {x: one[x] for x in shared})}) == 1
 
 
 # The complete reason (§3)
@@ -316,15 +370,15 @@ def complete_reason(
 ) -> set[Reason]:
     """∀δ·Δ by Defs. 1 and 2, as the sets of features whose states in δ satisfy it.
 
-    It is monotone in the states of δ, so these sets determine it. Frozen states are ⊤.
+    It is monotone in the states of δ, so these sets determine it. Frozen states are ⊤, unknown ones ⊥.
     """
-    given = dict(zip(d["variables"], world_of(d, instance), strict=True))
+    given = known(d, instance)
     formula = set(worlds(d)) - set(refutations(d, instance, against))
     reason = forall_each(space(d), formula, given)
 
     def satisfies(features: Reason) -> bool:
-        kept = features | frozenset(frozen)
-        pools = ([v] if x in kept else space(d)[x] for x, v in given.items())
+        kept = (features | frozenset(frozen)) & given.keys()
+        pools = ([given[x]] if x in kept else space(d)[x] for x in d["variables"])
         return all(w in reason for w in product(*pools))
 
     return {s for s in subsets(free(d, frozen)) if satisfies(s)}

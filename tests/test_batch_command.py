@@ -251,7 +251,7 @@ def _object(states: list[dict[str, str]]) -> dict[str, str]:
 BAD = """id,SAT,GPA,Essay,Interview
 1,1400,medium,fail,fail
 2,1400,midium,fail,fail
-3,,medium,fail,fail
+3,,medium,pass,fail
 4,many,medium,fail,fail
 oh dear
 5,1400,medium,"fail",fail

@@ -18,6 +18,7 @@ from quia.batch.arrow import explain_batches, explain_table
 from quia.batch.cache import Cache
 from quia.batch.question import ask
 from quia.batch.table import _encode_column, distinct, from_numpy, to_numpy
+from quia.errors import MissingValue
 from strategies import random_case, random_graph, random_instance
 
 
@@ -90,7 +91,7 @@ def test_tables_of_every_kind(admissions: quia.DecisionGraph, data: Any) -> None
 
 
 def test_bad_rows_are_told_of_in_their_place(admissions: quia.DecisionGraph) -> None:
-    rows: list[dict[str, Any]] = [*ROWS, ROWS[0] | {"GPA": "midium"}, ROWS[0] | {"SAT": None}, ROWS[1]]
+    rows: list[dict[str, Any]] = [*ROWS, ROWS[0] | {"GPA": "midium"}, ROWS[0] | {"SAT": None, "Essay": "pass"}, ROWS[1]]
     table = quia.explain_batch(admissions, rows)
     assert table["decision"].to_pylist() == ["Reject", "Accept", "Reject", None, None, "Accept"]
     assert table["complete"].to_pylist() == [True, True, True, False, False, True]
@@ -187,16 +188,19 @@ def test_distinct_rows() -> None:
 
 
 def test_a_real_tree(shared_data: Path) -> None:
-    """Adult: the decisions are Weka's own, row by row, but for values that are missing."""
+    """Adult: the decisions are Weka's own, row by row, but for two that depend on values that are missing."""
     folder = shared_data / "trees" / "adult"
     tree = quia.load(folder / "tree.j48.txt")
     rows = pd.read_csv(folder / "rows.csv.gz")
     table = quia.explain_batch(tree, rows, counts=True)
     weka = [line for line in (folder / "weka_predictions.txt").read_text().split("\n") if line]
     pairs = [(ours, theirs) for ours, theirs in zip(table["decision"].to_pylist(), weka, strict=True) if ours]
-    assert len(pairs) > 900
+    assert len(pairs) == 998
     assert all(ours == theirs for ours, theirs in pairs)
     assert all("is missing" in error for error in table["error"].drop_null().to_pylist())
+    lacking = [unknown for unknown in table["unknown"].to_pylist() if unknown]
+    assert len(lacking) == 80
+    assert {name for unknown in lacking for name in unknown} == {"workclass", "occupation", "native-country"}
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -228,6 +232,7 @@ def test_other_columns_are_those_of_one_explanation(seed: int) -> None:
             for kind in ("necessary", "sufficient"):
                 wanted = getattr(why, f"{kind}_reasons")(limit=4)
                 assert listed(found[f"{kind}_reasons"]) == [reason.to_dict() for reason in wanted]
+            assert all(change["certain"] for change in found["counterfactuals"])
             changes = [
                 {"changes": listed([change["changes"]])[0], "decision": change["decision"]}
                 for change in found["counterfactuals"]
@@ -306,12 +311,13 @@ def test_texts_of_numbers_are_read_as_python_reads_them() -> None:
     for missing in (False, True):
         variable = quia.Variable.numeric("x", cuts, missing=missing)
         for chosen in ([*texts, "?", "", "nan", "1_000", "abc", None], texts, ["1", "2", None], ["0.1", "NaN"]):
-            states, faults = _encode_column(variable, pa.chunked_array([chosen[:2], chosen[2:]], pa.string()))
+            states, wrong, lacking = _encode_column(variable, pa.chunked_array([chosen[:2], chosen[2:]], pa.string()))
             for row, value in enumerate(chosen):
-                if not faults.sound[row]:
-                    with pytest.raises(quia.InstanceError, match=re.escape(faults.messages[faults.code[row]])):
-                        variable.encode(value)
-                else:
+                for faults, kind in ((wrong, quia.InstanceError), (lacking, MissingValue)):
+                    if not faults.sound[row]:
+                        with pytest.raises(kind, match=re.escape(faults.messages[faults.code[row]])):
+                            variable.encode(value)
+                if wrong.sound[row] and lacking.sound[row]:
                     assert states[row] == variable.encode(value)
 
 
@@ -344,9 +350,9 @@ def test_narrow_codes_and_nulls() -> None:
     codes = pa.array([*range(128), None, 5, None], pa.int8())
     column = pa.DictionaryArray.from_arrays(codes, pa.array(labels))
     for begin in (0, 1, 9, 127):
-        states, faults = _encode_column(variable, column.slice(begin))
+        states, wrong, lacking = _encode_column(variable, column.slice(begin))
         assert states.tolist() == [-1 if code is None else code for code in codes.to_pylist()[begin:]]
-        assert np.flatnonzero(~faults.sound).tolist() == [128 - begin, 130 - begin]
+        assert wrong.sound.all() and np.flatnonzero(~lacking.sound).tolist() == [128 - begin, 130 - begin]
     rng = np.random.default_rng(1)
     for kind in (pa.int8(), pa.uint16(), pa.int64(), pa.float32(), pa.float64(), pa.bool_()):
         values = [None if rng.random() < 0.2 else int(rng.integers(0, 2)) for _ in range(50)]

@@ -16,9 +16,8 @@ void check_target(const Graph& graph, std::int32_t target) {
 }
 
 Question make_question(const Graph& graph, const Array<std::int32_t>& states, std::int32_t target, const std::uint8_t* frozen) {
-  graph.check_states(span(states));
   check_target(graph, target);
-  return Question{span(states), graph.classify(states.data()), target, frozen};
+  return Question{span(states), graph.decide(span(states)), target, frozen};
 }
 
 

@@ -74,6 +74,9 @@ class Graph:
     An inner node tests a variable and has edges labelled with sorted, disjoint, inclusive ranges of states. On every
     path the edges of a node must part the states still possible there (the weak test-once property); the kernel
     takes that for granted. A graph in which no inner node has two parents is treated as a tree, which is faster.
+
+    The state of a variable is -1 where it is unknown, and may be any. Then no reason has the variable, and every reason
+    holds whatever it is; ValueError if the decision depends on it.
     """
 
     def __init__(
@@ -98,7 +101,10 @@ class Graph:
     @property
     def is_tree(self) -> bool: ...
     def classify(self, states: _Int32, *, threads: int = 2) -> _Int32:
-        """The class of each row of states (rows × variables); -1 where no edge takes a row's state."""
+        """The class of each row of states (rows × variables), the same whatever its unknown variables are.
+
+        -1 where no edge takes a row's state; -2 - v where the class depends on the unknown variable v.
+        """
     def necessary(
         self,
         states: _Int32,

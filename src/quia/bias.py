@@ -28,7 +28,8 @@ class Bias:
 
     `reasons` are the necessary reasons that speak of protected features only, found when they are read; `changes` are
     states of protected features with which the decision is `changed_decision` (none, where a timeout was too short to
-    find the nearest). In an explanation `against` a class, the question is
+    find the nearest), or, if that is not `certain`, with which it is so for some values of the features that are
+    unknown. In an explanation `against` a class, the question is
     whether they alone can change the decision to that class.
     """
 
@@ -39,6 +40,7 @@ class Bias:
     changes: tuple[State, ...] = ()
     changed_decision: str | None = None
     against: str | None = None
+    certain: bool = True
 
     def __bool__(self) -> bool:
         return self.biased
@@ -52,6 +54,7 @@ class Bias:
             "complete": self.reasons.complete,
             "changes": {state.feature: state.text for state in self.changes},
             "decision": self.changed_decision,
+            **({} if self.certain else {"certain": False}),
         }
 
     def __str__(self) -> str:
@@ -61,8 +64,9 @@ class Bias:
         if not self.changes:
             other = "another one" if self.against is None else self.against
             return f"biased: changing {' and '.join(self.protected)} alone can make it {other}; time ran out before how"
+        would = "would" if self.certain else "could"
         return (
-            f"biased: with {_all(self.changes)}, and all else the same, the decision would be {self.changed_decision}"
+            f"biased: with {_all(self.changes)}, and all else the same, the decision {would} be {self.changed_decision}"
         )
 
 

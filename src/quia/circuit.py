@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from quia.caching import cached_property
-from quia.errors import GraphError, Unsupported, listed
+from quia.errors import GraphError, MissingValue, Unsupported, listed
 from quia.nnf import AND, LITERAL, NNF
-from quia.variables import Variable, encode_instance
+from quia.variables import UNKNOWN, Variable, decide_instance, encode_instance
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,29 +68,49 @@ class Circuit:
         return frozenset((0, 1))
 
     def encode(self, instance: Any) -> tuple[int, ...]:
-        """The state of every tested variable in an instance; -1 for the others."""
-        return encode_instance(self.variables, self.tested, instance)
+        """The state of every tested variable in an instance; -1 for the others, and where a value is missing."""
+        return encode_instance(self.variables, self.tested, instance, partial=True)
 
     def classify(self, instance: Any) -> str:
         """The class of an instance. Complexity: linear in the circuit."""
-        return self.classes[self.decide(self.encode(instance))]
+        return self.classes[decide_instance(self, self.encode(instance), instance)]
 
     def decide(self, states: Sequence[int]) -> int:
-        """The index of the class of an encoded instance."""
+        """The index of the class of an encoded instance, the same whatever its unknown variables (-1) are.
+
+        If it depends on one of them, MissingValue names that. With ⊥ for its unknown literals a ∨-decomposable formula
+        says whether it holds whatever they are (paper: Prop. 3).
+        """
         known = np.array(states)
         holds = [
             None if formula is None else bool(formula.values(lambda v, s: known[v] == s)[-1])
             for formula in self.formulas
         ]
+        if True not in holds and (unknown := [v for v in self.tested if states[v] == UNKNOWN]):
+            raise self._undecided(states, unknown)
         if holds[0] == holds[1]:
             both = "both class formulas hold" if holds[0] else "neither class formula holds"
             raise GraphError(f"{both} for an instance; the two circuits are not each other's negation")
         return 1 if holds[1] or holds[0] is False else 0
 
+    def _undecided(self, states: Sequence[int], unknown: Sequence[int]) -> MissingValue:
+        """An unknown variable that makes a difference, where both formulas are there to find it; else the first."""
+        name, why = self.variables[unknown[0]].name, "the decision may depend on it"
+        if None not in self.formulas:
+            # From an instance of one class to one of the other, an unknown variable at a time.
+            other, one = (self.changed_instance(states, unknown, label) for label in (0, 1))
+            if one is not None and other is not None:
+                step, at = list(one), iter(unknown)
+                while self.decide(step) == self.decide(one):
+                    changed = next(at)
+                    step[changed] = other[changed]
+                name, why = self.variables[changed].name, "the decision depends on it"
+        return MissingValue(f"{name} is not known", feature=name, why=why)
+
     def complete_reason(
         self, states: Sequence[int], *, sustains: Callable[[int], bool], frozen: Collection[int] = ()
     ) -> NNF:
-        """∀δ·Δ of the class that sustains the decision: literals that are not the instance's become ⊥.
+        """∀δ·Δ of the class that sustains the decision: literals that are not the instance's, or unknown, become ⊥.
 
         The instance's literals of `frozen` variables become ⊤. Complexity: linear. Paper: Prop. 3.
         """
@@ -107,8 +127,8 @@ class Circuit:
     def changed_instance(self, states: Sequence[int], free: Collection[int], label: int) -> tuple[int, ...] | None:
         """An instance that differs from this one in `free` variables only and that class `label` does not take.
 
-        None if there is none. The class formula is ∨-decomposable, so a disjunction is false where each disjunct is
-        made false by itself. Complexity: linear.
+        None if there is none. Unknown variables are free, and known in it. The class formula is ∨-decomposable, so a
+        disjunction is false where each disjunct is made false by itself. Complexity: linear.
         """
         formula = self._known(label)
         held = np.ones(len(self.variables), bool)
@@ -125,11 +145,13 @@ class Circuit:
             children = formula.child[formula.child_start[node] : formula.child_start[node + 1]].tolist()
             if formula.kind[node] == LITERAL:
                 variable, state = int(formula.variable[node]), int(formula.state[node])
-                changed[variable] = 1 - state if changed[variable] == state else changed[variable]
+                changed[variable] = 1 - state if changed[variable] in (state, UNKNOWN) else changed[variable]
             elif formula.kind[node] == AND:
                 work.append(next(child for child in children if not values[child]))
             else:
                 work.extend(children)
+        for variable in self.tested:
+            changed[variable] = max(changed[variable], 0)
         return tuple(changed)
 
     def _known(self, label: int) -> NNF:

@@ -22,7 +22,8 @@ def complete_reason(
     """Why the decision on an encoded instance is what it is: Γ, monotone, with no constant inside.
 
     With `against` it says why the class is not that one (Eq. 2). The literals of `frozen` variables, which no change
-    may touch, are ⊤. Of a decision graph, and of a circuit that can be negated, Γ is ∨-decomposable.
+    may touch, are ⊤; those of unknown ones, of which no reason can speak, are ⊥. Of a decision graph, and of a circuit
+    that can be negated, Γ is ∨-decomposable.
 
     Complexity: linear in the size of the classifier. Paper: Prop. 7 and 8; for a circuit, Prop. 3.
     """
@@ -57,7 +58,7 @@ def closed_form(
         state = states[test]
         taken = [covers(ranges, state) for ranges, _ in edges]
         # l_j is the instance's state if an edge other than j takes the instance; if none does, the path here has
-        # left that state already and says so above (proof of Prop. 7), so l_j is ⊥.
+        # left that state already and says so above (proof of Prop. 7), or it is not known: so l_j is ⊥.
         if not any(taken):
             literal = build.false
         elif test in frozen:

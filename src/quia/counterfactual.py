@@ -2,35 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import tee
+from typing import Any, NamedTuple
 
 from quia.circuit import Circuit
 from quia.classifier import Classifier
+from quia.errors import MissingValue
 from quia.graph import DecisionGraph
 from quia.patience import OutOfTime
 from quia.ranges import Ranges, covers, difference, intersection, members, union
 from quia.reason import State
-from quia.variables import Variable
+from quia.variables import UNKNOWN, Variable
 
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
     """A nearest changed instance: what changes, and what the decision is then.
 
-    A numeric feature moves into an interval: any number in it will do.
+    A numeric feature moves into an interval: any number in it will do. It is `certain` if the decision is that one
+    whatever the features are whose values are missing; else it is so for some values of theirs.
     """
 
     changes: tuple[State, ...]
     decision: str
+    certain: bool = True
 
     def to_dict(self) -> dict[str, object]:
         """The `counterfactuals` item of the JSON format."""
-        return {"changes": {state.feature: state.text for state in self.changes}, "decision": self.decision}
+        return {
+            "changes": {state.feature: state.text for state in self.changes},
+            "decision": self.decision,
+            **({} if self.certain else {"certain": False}),
+        }
 
     def __str__(self) -> str:
-        return f"{' and '.join(map(str, self.changes))}: {self.decision}"
+        return f"{' and '.join(map(str, self.changes))}: {'' if self.certain else 'could be '}{self.decision}"
+
+
+class Change(NamedTuple):
+    """A changed instance in indices: variables, their new states, the class that it then is, certainly or perhaps."""
+
+    variables: Sequence[int]
+    states: tuple[int, ...]
+    label: int
+    certain: bool
 
 
 class Counterfactuals(tuple[Counterfactual, ...]):
@@ -73,13 +90,14 @@ def changes(
 ) -> Iterator[Counterfactual]:
     """Every change of all of a necessary reason's features, and no others, that does not sustain the decision.
 
-    In the order of the reasons; within one, states nearest to the instance's come first. `poll` is called at every
-    step, and may raise OutOfTime.
+    In the order of the reasons; within one, states nearest to the instance's come first. Where variables are unknown
+    there is one for each class that a change could lead to, those that are certain before all others. `poll` is called
+    at every step, and may raise OutOfTime.
     """
-    for reason, changed, label in changed_states(classifier, states, necessary, sustains=sustains, poll=poll):
+    for change in changed_states(classifier, states, necessary, sustains=sustains, poll=poll):
+        pairs = zip(change.variables, change.states, strict=True)
         yield Counterfactual(
-            tuple(State(classifier.variables[v], s) for v, s in zip(reason, changed, strict=True)),
-            classifier.classes[label],
+            tuple(State(classifier.variables[v], s) for v, s in pairs), classifier.classes[change.label], change.certain
         )
 
 
@@ -90,12 +108,16 @@ def changed_states(
     *,
     sustains: Callable[[int], bool],
     poll: Callable[[], None] = lambda: None,
-) -> Iterator[tuple[Sequence[int], tuple[int, ...], int]]:
-    """`changes` in indices: the changed variables, their new states, and the class that it then is."""
-    for reason in necessary:
-        poll()
-        for changed, label in _violations(classifier, states, reason, sustains, poll):
-            yield reason, changed, label
+) -> Iterator[Change]:
+    """`changes` in indices."""
+    is_partial = UNKNOWN in (states[v] for v in classifier.tested)
+    passes = zip((True, False), tee(necessary), strict=True) if is_partial else [(True, necessary)]
+    for certain, reasons in passes:
+        for reason in reasons:
+            poll()
+            for changed, labels in _violations(classifier, states, reason, sustains, poll):
+                if (len(labels) == 1) == certain:
+                    yield from (Change(reason, changed, c, certain) for c in sorted(labels) if not sustains(c))
 
 
 def _violations(
@@ -104,12 +126,25 @@ def _violations(
     reason: Sequence[int],
     sustains: Callable[[int], bool],
     poll: Callable[[], None],
-) -> Iterable[tuple[tuple[int, ...], int]]:
-    """The new states of a necessary reason's variables that change the decision, and the class that it then is."""
+) -> Iterable[tuple[tuple[int, ...], Collection[int]]]:
+    """New states of a necessary reason's variables, all those that can change the decision, and the classes then."""
     if isinstance(classifier, Circuit):
         # Its variables are Boolean, so there is one way to violate a reason, and it changes the decision (paper §5).
-        return [(tuple(1 - states[v] for v in reason), 0 if sustains(1) else 1)]
+        changed = tuple(1 - states[v] for v in reason)
+        return [(changed, _classes_of(classifier, states, reason, changed, 0 if sustains(1) else 1))]
     return _assignments(classifier, states, reason, _Restricted(classifier, states, reason, sustains), poll)
+
+
+def _classes_of(
+    circuit: Circuit, states: Sequence[int], reason: Sequence[int], changed: Sequence[int], label: int
+) -> Collection[int]:
+    """The classes that a changed instance could have, of which `label` is one."""
+    after = dict(zip(reason, changed, strict=True))
+    try:
+        circuit.decide([after.get(v, state) for v, state in enumerate(states)])
+    except MissingValue:
+        return (0, 1)
+    return (label,)
 
 
 def _assignments(
@@ -118,8 +153,12 @@ def _assignments(
     changed: Sequence[int],
     restricted: _Restricted,
     poll: Callable[[], None],
-) -> Iterator[tuple[tuple[int, ...], int]]:
-    """The states of the changed variables that lead to a leaf, nearest first; they are chosen one by one."""
+) -> Iterator[tuple[tuple[int, ...], Collection[int]]]:
+    """The states of the changed variables that lead to an open leaf, nearest first; they are chosen one by one.
+
+    With them the class there; where variables are unknown, all classes that they lead to, of which none may be open.
+    """
+    is_partial = UNKNOWN in (states[v] for v in graph.tested)
 
     def options() -> tuple[Iterator[int], set[tuple[int, ...]]]:
         number = changed[len(chosen)]
@@ -143,8 +182,11 @@ def _assignments(
                 restricted.undo()
             continue
         if len(chosen) + 1 == len(changed):
-            if (leaf := restricted.leaf(state)) is not None:
-                yield (*chosen, state), graph.nodes[leaf][1]
+            if is_partial:
+                after = dict(zip(changed, (*chosen, state), strict=True))
+                yield (*chosen, state), graph.possible_classes([after.get(v, own) for v, own in enumerate(states)])
+            elif (leaf := restricted.leaf(state)) is not None:
+                yield (*chosen, state), (graph.nodes[leaf][1],)
             continue
         # States that no test tells apart lead to the same.
         outcome = restricted.outcome(len(chosen), state)
@@ -185,7 +227,7 @@ class _Restricted:
                 # Restricted labels part what is possible on a path, so only the instance's own state is to be cut out.
                 kept = [(rest, child) for ranges, child in edges if (rest := difference(ranges, ((own, own),)))]
             else:
-                kept = [(ranges, child) for ranges, child in edges if covers(ranges, own)]
+                kept = [(ranges, child) for ranges, child in edges if own == UNKNOWN or covers(ranges, own)]
             self.edges[node] = kept
             for _, child in kept:
                 if child not in self.parents:
@@ -240,7 +282,7 @@ class _Restricted:
             del self.only[node]
 
     def leaf(self, state: int) -> int | None:
-        """The open leaf that a state of the last variable leads to, all others being chosen."""
+        """The open leaf that a state of the last variable leads to, all others being chosen and none unknown."""
         node = self.root
         while self.edges[node] and self.count[node]:
             edge = self._edge(node, state) if node in self.last else self.only.get(node, 0)

@@ -29,6 +29,14 @@ class InstanceError(QuiaError):
     """An instance, or a question about it, that does not fit the classifier."""
 
 
+class MissingValue(InstanceError):
+    """A value that is missing where the model does not say what becomes of it, or where the decision depends on it."""
+
+    def __init__(self, message: str, *, feature: str, why: str = "") -> None:
+        self.feature, self.why = feature, why
+        super().__init__(f"{message}, as {why}" if why else message)
+
+
 class FormatError(QuiaError):
     """A file that is not in the format it should be in.
 

@@ -27,7 +27,7 @@ from quia.patience import Patience
 from quia.pickling import ByFields
 from quia.reason import State
 from quia.reasons import Reasons
-from quia.variables import Variable, tested_values
+from quia.variables import UNKNOWN, Variable, decide_instance, tested_values
 
 SCHEMA = "quia/explanation/1"
 
@@ -66,7 +66,8 @@ def explain(
     """Why a classifier decided on an instance as it did; with `against`, why it did not decide for that class.
 
     `frozen` features cannot change: they count as given, and no reason mentions them. `costs` say what changing a
-    feature costs (1 where nothing is said), so that 'shortest' means 'cheapest'.
+    feature costs (1 where nothing is said), so that 'shortest' means 'cheapest'. A value may be missing if the decision
+    does not depend on it: the reasons then hold whatever it is, and do not mention it.
 
     >>> import quia
     >>> switch = quia.DecisionGraph.from_dict({
@@ -79,7 +80,7 @@ def explain(
     """
     classifier = loaded(classifier)
     states = classifier.encode(instance)
-    decision = classifier.decide(states)
+    decision = decide_instance(classifier, states, instance)
     index = {v.name: i for i, v in enumerate(classifier.variables)}
     return Explanation(
         classifier,
@@ -116,6 +117,11 @@ class Explanation(ByFields):
     def frozen(self) -> tuple[str, ...]:
         """The features that no change may touch."""
         return tuple(self.variables[v].name for v in self.frozen_variables)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The features that the classifier tests and whose values are missing: the decision is the same for any."""
+        return tuple(self.variables[v].name for v in self.classifier.tested if self.states[v] == UNKNOWN)
 
     @cached_property
     def complete_reason(self) -> NNF:
@@ -195,7 +201,9 @@ class Explanation(ByFields):
         """The nearest changed instances: the fewest (with costs, the cheapest) changes that change the decision.
 
         Each way to change just the features of a shortest necessary reason for which the class really changes
-        (against a class: becomes that class). Its `complete` says whether limit and time were enough for all.
+        (against a class: becomes that class). Where features are unknown, a change after which the class is that one
+        whatever they are is `certain`, and comes before those after which it only could be. The `complete` of what is
+        returned says whether limit and time were enough for all.
         """
         return self._nearest(whole_or_all(limit), Patience(seconds(timeout)))
 
@@ -221,6 +229,7 @@ class Explanation(ByFields):
         Paper: Def. 4, Prop. 9. Frozen or not, features may differ. Against a class, the decision is: not that class.
         """
         states = self.classifier.encode(other_instance)
+        decide_instance(self.classifier, states, other_instance)  # refuses what is not decided
         return self._holds_whatever({v for v in self.classifier.tested if states[v] != self.states[v]})
 
     def holds_without(self, features: Collection[str]) -> bool:
@@ -247,7 +256,8 @@ class Explanation(ByFields):
         nearest = within.counterfactuals(limit=1, timeout=timeout)
         if not nearest:  # the time was too short even for one
             return Bias(names, True, self.decision, reasons, against=self.against)
-        return Bias(names, True, self.decision, reasons, nearest[0].changes, nearest[0].decision, self.against)
+        found = (nearest[0].changes, nearest[0].decision, self.against, nearest[0].certain)
+        return Bias(names, True, self.decision, reasons, *found)
 
     def find(self, *, limit: int | None = 10, timeout: float | None = None, shortest: bool = False) -> Found:
         """What is shown of an explanation, found once: both kinds of reasons and the nearest changes.
@@ -271,10 +281,12 @@ class Explanation(ByFields):
 
     def as_dict(self, found: Found) -> dict[str, Any]:
         """The explanation, with what was found, as plain data."""
+        known = (v for v in self.classifier.tested if self.states[v] != UNKNOWN)
         return {
             "schema": SCHEMA,
             "instance": {name: _plain(value) for name, value in self.instance.items()},
-            "states": {self.variables[v].name: self.variables[v].text(self.states[v]) for v in self.classifier.tested},
+            "states": {self.variables[v].name: self.variables[v].text(self.states[v]) for v in known},
+            **({"unknown": list(self.unknown)} if self.unknown else {}),
             "decision": self.decision,
             "against": self.against,
             "necessary": _reasons_dict(found.necessary),

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from quia import _kernel
 from quia.caching import cached_property
 from quia.consistent import Edges, establish
-from quia.errors import listed
+from quia.errors import MissingValue, listed
 from quia.pickling import ByFields
-from quia.variables import Variable, encode_instance, tested_values
+from quia.variables import UNKNOWN, Variable, encode_instance, tested_values
 
 States = Sequence[int] | Mapping[int, int]
 """The state of each variable."""
@@ -183,31 +183,67 @@ class DecisionGraph(ByFields):
         return {"target": -1 if against is None else self.classes.index(against), "frozen": held}
 
     def encode(self, instance: Any) -> tuple[int, ...]:
-        """The state of every tested variable in an instance; -1 for the others."""
-        return encode_instance(self.variables, self.tested, instance)
+        """The state of every tested variable in an instance; -1 for the others, and where a value is missing."""
+        return encode_instance(self.variables, self.tested, instance, partial=True)
 
     def classify(self, instance: Any) -> str:
-        """The class that the graph gives an instance.
+        """The class that the graph gives an instance; values that its path does not ask for may be missing.
 
+        One that it does ask for is refused even where it makes no difference, as the model itself might give no class.
         Complexity: linear in the length of its path.
         """
         values = dict(zip(self.tested, tested_values(self.variables, self.tested, instance), strict=True))
         return self.classes[self.decide(_Encoding(self.variables, values))]
 
     def decide(self, states: States) -> int:
-        """The index of the class of an encoded instance."""
-        *_, leaf = self.path(states)
-        return int(self.labels[leaf])
+        """The index of the class of an encoded instance, the same whatever its unknown variables (-1) are.
+
+        If it depends on one of them, MissingValue names that.
+        """
+        *_, last = self.path(states)
+        return int(self.labels[last]) if self.tests[last] < 0 else self._decide_below(last, states)
 
     def path(self, states: States) -> Iterator[int]:
-        """The nodes that an encoded instance passes, from the root to a leaf."""
+        """The nodes that an encoded instance passes, from the root to a leaf, or to a test of an unknown variable."""
         node = len(self) - 1
         while True:
             yield node
             variable = int(self.tests[node])
-            if variable < 0:
+            if variable < 0 or states[variable] == UNKNOWN:
                 return
             node = self._follow(node, states[variable])
+
+    def _decide_below(self, start: int, states: States) -> int:
+        """The class of all leaves below a node that unknown variables leave possible."""
+        labels: dict[int, int] = {}
+        for node, children in sorted(self._followed(start, states).items()):  # children first
+            below = {labels[child] for child in children} or {int(self.labels[node])}
+            if len(below) > 1:  # every path is possible, so the variable alone makes the difference
+                name = self.variables[self.tests[node]].name
+                raise MissingValue(f"{name} is not known", feature=name, why="the decision depends on it")
+            labels[node] = below.pop()
+        return labels[start]
+
+    def possible_classes(self, states: States) -> set[int]:
+        """The indices of the classes that an encoded instance has for some values of its unknown variables."""
+        *_, last = self.path(states)
+        return {int(self.labels[node]) for node in self._followed(last, states) if self.tests[node] < 0}
+
+    def _followed(self, start: int, states: States) -> dict[int, list[int]]:
+        """The nodes below one that an instance may pass, with their children that it may pass next."""
+        followed: dict[int, list[int]] = {}
+        work = [start]
+        while work:
+            node = work.pop()
+            variable = int(self.tests[node])
+            if variable < 0:
+                followed[node] = []
+            elif states[variable] == UNKNOWN:
+                followed[node] = self.child[self.edge_start[node] : self.edge_start[node + 1]].tolist()
+            else:
+                followed[node] = [self._follow(node, states[variable])]
+            work += [child for child in followed[node] if child not in followed]
+        return followed
 
     def _follow(self, node: int, state: int) -> int:
         for edge in range(self.edge_start[node], self.edge_start[node + 1]):

@@ -10,13 +10,15 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from quia.cuts import Cut, interval_text, nearest_single
-from quia.errors import GraphError, InstanceError, did_you_mean, listed, shown
+from quia.errors import GraphError, InstanceError, MissingValue, did_you_mean, listed, shown
 from quia.values import NO_VALUE, TRUTHS, is_missing, spellings, truth
 
 MISSING = "missing"
+UNKNOWN = -1
+"""The state of a variable whose value is missing, where that is no state of its own: the value may be any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ class Variable:
         return len(self.cuts) + 1 + self.missing if self.labels is None else len(self.labels)
 
     def encode(self, value: Any) -> int:
-        """The state that a value is in.
+        """The state that a value is in; MissingValue if it is missing and that is no state.
 
         Complexity: one bisection. It equals the model's own comparisons, on the cut and one ulp beside it.
         """
@@ -168,10 +170,7 @@ class Variable:
         if found is None:
             labels = self.labels or ()
             if is_missing(value):
-                raise InstanceError(
-                    f"{self.name} is missing ({shown(value)}) and the model does not say where a missing value goes;"
-                    f" give one of {listed(labels)}"
-                )
+                raise self._is_missing(value, f"one of {listed(labels)}")
             raise InstanceError(
                 f"{self.name} is {shown(value)}; its states are {listed(labels)}{did_you_mean(value, labels)}"
             )
@@ -182,11 +181,15 @@ class Variable:
         if number != number:
             if self.missing:
                 return len(self.cuts) + 1
-            raise InstanceError(
-                f"{self.name} is missing ({shown(value)}) and the model does not say where a missing value goes;"
-                " give a number"
-            )
+            raise self._is_missing(value, "a number")
         return bisect_left(self.below, nearest_single(number) if self.single else number)
+
+    def _is_missing(self, value: Any, cure: str) -> MissingValue:
+        return MissingValue(
+            f"{self.name} is missing ({shown(value)}) and the model does not say where a missing value goes;"
+            f" give {cure}",
+            feature=self.name,
+        )
 
     def _as_number(self, value: Any) -> float:
         if isinstance(value, str):
@@ -204,16 +207,45 @@ class Variable:
             raise InstanceError(f"{self.name} is {shown(value)}, which is too large for a 64-bit number") from None
 
 
-def encode_instance(variables: Sequence[Variable], tested: Sequence[int], instance: Any) -> tuple[int, ...]:
+def encode_instance(
+    variables: Sequence[Variable], tested: Sequence[int], instance: Any, *, partial: bool = False
+) -> tuple[int, ...]:
     """The state of every tested variable in an instance; -1 for those that no node tests.
 
     An instance is a mapping from feature name to value, in which other keys are ignored, or a sequence of values in
-    the variables' order.
+    the variables' order. Of a `partial` one values may be missing: such a variable is UNKNOWN, unless it has a state
+    for that.
     """
-    states = [-1] * len(variables)
+    states = [UNKNOWN] * len(variables)
     for index, value in zip(tested, tested_values(variables, tested, instance), strict=True):
-        states[index] = variables[index].encode(value)
+        try:
+            states[index] = variables[index].encode(value)
+        except MissingValue:
+            if not partial:
+                raise
     return tuple(states)
+
+
+class Decides(Protocol):
+    """What gives encoded instances their class."""
+
+    @property
+    def variables(self) -> tuple[Variable, ...]: ...
+    def decide(self, states: Any) -> int: ...
+
+
+def decide_instance(classifier: Decides, states: Sequence[int] | Mapping[int, int], instance: Any) -> int:
+    """The index of the class of an instance with these states; the fault names a missing value that it depends on."""
+    try:
+        return classifier.decide(states)
+    except MissingValue as fault:
+        at = next(i for i, variable in enumerate(classifier.variables) if variable.name == fault.feature)
+        (value,) = tested_values(classifier.variables, [at], instance)
+        try:
+            classifier.variables[at].encode(value)
+        except MissingValue as missing:
+            raise MissingValue(str(missing), feature=fault.feature, why=fault.why) from None
+        raise
 
 
 def tested_values(variables: Sequence[Variable], tested: Iterable[int], instance: Any) -> list[Any]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from quia.arguments import feature_indices, several
 from quia.errors import InstanceError, Refuted, did_you_mean, shown
+from quia.variables import decide_instance
 
 if TYPE_CHECKING:
     from quia.circuit import Circuit
@@ -33,7 +34,8 @@ def verify(
 
     A *sufficient* reason forces the decision whatever the other features are, and no part of it does. Changing all
     of a *necessary* reason's features, in some way, changes the decision (against a class: to that class), and
-    changing a part of them never does. `reason` may be a Reason or names of features.
+    changing a part of them never does. A feature whose value is missing may be anything, and is in no reason.
+    `reason` may be a Reason or names of features.
 
     Complexity: one search of the classifier for each feature in the reason.
     """
@@ -54,7 +56,7 @@ class _Question:
         self.graph, self.states = graph, graph.encode(instance)
         self.index = {v.name: i for i, v in enumerate(graph.variables)}
         self.frozen = frozenset(feature_indices(self.index, frozen, "frozen"))
-        decision = graph.decide(self.states)
+        decision = decide_instance(graph, self.states, instance)
         if against is None:
             self.changed = frozenset(range(len(graph.classes))) - {decision}
             self.what = f"the decision {graph.classes[decision]!r}"
@@ -145,7 +147,7 @@ class _Question:
                 if int(graph.labels[node]) in self.changed:
                     return self._instance(node, came_from)
                 continue
-            fixed = variable in self.frozen or variable in keep
+            fixed = (variable in self.frozen or variable in keep) and self.states[variable] >= 0
             for edge in range(int(graph.edge_start[node]), int(graph.edge_start[node + 1])):
                 first, last = int(graph.range_start[edge]), int(graph.range_start[edge + 1])
                 lows, highs = graph.low[first:last].tolist(), graph.high[first:last].tolist()
@@ -179,7 +181,9 @@ class _Question:
 
     def _text(self, variable: int) -> str:
         state = self.states[variable]
-        return self.graph.variables[variable].text(state) if state >= 0 else "not tested"
+        if state >= 0:
+            return self.graph.variables[variable].text(state)
+        return "not known" if variable in self.graph.tested else "not tested"
 
     def _named(self, variables: Iterable[int]) -> str:
         return " and ".join(self.graph.variables[v].name for v in variables) or "nothing at all"

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import gzip
 import json
 import os
 import random
@@ -70,6 +71,34 @@ def test_counts_are_the_oracles(measured):
 def representative(variable, state):
     """A number in a state of a numeric variable whose cuts are whole numbers."""
     return variable.cuts[state].threshold if state < len(variable.cuts) else variable.cuts[-1].threshold + 1
+
+
+def test_rows_that_lack_a_value_are_explained_or_refused_and_counted(tmp_path, capsys):
+    data = tiny_data.write_folder(tmp_path / "data", seed=1, graphs=0)
+    file = data / "trees" / "tree0" / "rows.csv.gz"
+    columns, rows = benchmarks.table(file)
+    draw = random.Random(5)
+    holes = [[value if draw.random() > 0.3 or k == 6 else "?" for k, value in enumerate(row)] for row in rows]
+    lines = [",".join(row) for row in [columns, *holes]]
+    file.write_bytes(gzip.compress("\n".join([*lines, ""]).encode()))
+    tree = next(b for b in benchmarks.find(data) if b.name == "tree0")
+    loaded = benchmarks.read(tree)
+    graph, tested = loaded.classifier.to_dict(), [loaded.classifier.variables[v].name for v in loaded.classifier.tested]
+    known = [{name: value for name, value in zip(columns, row) if name in tested and value != "?"} for row in holes]
+    decided = [row for row in known if oracle.decision(graph, row) is not None]
+    partial = [row for row in decided if len(row) < len(tested)]
+    assert len(decided) == len(loaded.states) and len(partial) > 5 and len(known) - len(decided) > 5
+    assert main(table(data, tmp_path / "out", "--benchmark", "tree0")) == 0
+    whole = capsys.readouterr().out.partition("## All instances")[2]
+    cells = next(line for line in whole.splitlines() if line.startswith("| tree0")).split("|")
+    refused = len(known) - len(decided)
+    assert [cell.strip() for cell in cells[2:5]] == [str(len(decided)), str(len(partial) + refused), str(refused)]
+    measured = rows_of(tmp_path / "out" / "instances.csv")
+    assert [int(row["unknown"]) for row in measured] == [len(tested) - len(row) for row in decided]
+    for row, instance in zip(measured, decided, strict=True):
+        reasons = oracle.sufficient_reasons(graph, instance), oracle.necessary_reasons(graph, instance)
+        assert [int(row["SR_count"]), int(row["NR_count"])] == [len(found) for found in reasons]
+        assert row["SR_count"] == row["SR_paper_count"] and row["NR_count"] == row["NR_paper_count"]
 
 
 def test_the_table_has_every_engine_and_question_and_they_agree(measured):

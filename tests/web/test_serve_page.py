@@ -298,3 +298,26 @@ def test_no_serious_fault_for_those_who_hear_or_key(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     serious = [v for v in Axe().run(page).response["violations"] if v["impact"] in ("serious", "critical")]
     assert [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in serious] == []
+
+
+def test_values_that_are_missing_are_shown_given_and_taken_away_again(
+    watched: Callable[..., Page], serve: Serve, examples: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "holes.csv").write_text("SAT,GPA,Essay,Interview\n?,,fail,fail\n")
+    address = serve(examples / "admissions.json", "--data", tmp_path / "holes.csv")
+    page = opened(watched(origin=address), address)
+    settled(page, "Reject")
+    expect(page.locator("#explanation header")).to_contain_text(
+        "Not known: SAT, GPA; all this holds whatever they are."
+    )
+    choice, number = field(page, "GPA").locator("select"), field(page, "SAT").locator("input.number")
+    expect(choice.locator("option:checked")).to_have_text("not known")
+    expect(number).to_be_disabled()
+    choice.select_option("high")
+    expect(page.locator("#explanation header")).to_contain_text("Not known: SAT; all this holds whatever it is.")
+    field(page, "SAT").get_by_label("not known").uncheck()
+    expect(number).to_be_enabled()
+    expect(page.locator("#explanation header")).not_to_contain_text("Not known")
+    field(page, "SAT").get_by_label("not known").check()
+    choice.select_option(label="not known")
+    expect(page.locator("#explanation header")).to_contain_text("Not known: SAT, GPA")

@@ -27,7 +27,6 @@ LARGEST_COUNT = 10**38 - 1
 def answer(classifier: Classifier, rows: npt.NDArray[np.int32], question: Question) -> Answers:
     """The answers for encoded rows, each worked out anew."""
     batch = partial(circuits.batch, classifier) if isinstance(classifier, Circuit) else classifier.kernel.batch
-    states = np.maximum(rows, 0)  # variables that no node tests have no state; the kernel never looks
     common: dict[str, Any] = {
         "target": question.against,
         "costs": None if question.costs is None else np.array(question.costs.whole, np.int64),
@@ -39,7 +38,7 @@ def answer(classifier: Classifier, rows: npt.NDArray[np.int32], question: Questi
     # Counterfactuals come from the shortest necessary reasons, all of them, whether those are asked for or not.
     necessary = "necessary" in question.shortest or question.counterfactuals > 0
     found: Any = batch(
-        states,
+        rows,
         frozen=frozen,
         limit=_EVERY if question.counterfactuals else question.limit,
         necessary=necessary,
@@ -65,7 +64,7 @@ def answer(classifier: Classifier, rows: npt.NDArray[np.int32], question: Questi
     for number in numbers.values():
         complete[[row for row, value in number.large.items() if value > LARGEST_COUNT]] = False
     if question.all_reasons:
-        every: Any = batch(states, frozen=frozen, limit=question.all_reasons, shortest=False, **common)
+        every: Any = batch(rows, frozen=frozen, limit=question.all_reasons, shortest=False, **common)
         for kind in KINDS:
             lists[f"{kind}_reasons"] = _lists(every[kind], rows, void)
             complete &= every[kind]["complete"].astype(bool)
@@ -75,7 +74,7 @@ def answer(classifier: Classifier, rows: npt.NDArray[np.int32], question: Questi
     if question.protected:
         # The necessary reasons of protected features alone: those that are left when nothing else can change.
         others = _mask(classifier, set(range(len(classifier.variables))) - set(question.protected))
-        bias = batch(states, frozen=others, limit=max(question.limit, 1), shortest=False, sufficient=False, **common)
+        bias = batch(rows, frozen=others, limit=max(question.limit, 1), shortest=False, sufficient=False, **common)
         lists["bias_reasons"] = _lists(bias["necessary"], rows, void)
         complete &= bias["necessary"]["complete"].astype(bool)
     return Answers(decision, complete & ~void, lists, numbers)
@@ -152,12 +151,10 @@ def _counterfactuals(
     for row, own in enumerate(rows.tolist()):
         reasons = [members[member_start[k] : member_start[k + 1]] for k in range(set_start[row], set_start[row + 1])]
         sustains = partial(eq, int(decision[row])) if question.against < 0 else partial(ne, question.against)
-        for changed, to, after in islice(
-            changed_states(classifier, own, reasons, sustains=sustains), question.counterfactuals
-        ):
-            variables.extend(changed)
-            states.extend(to)
-            labels.append(after)
+        for change in islice(changed_states(classifier, own, reasons, sustains=sustains), question.counterfactuals):
+            variables.extend(change.variables)
+            states.extend(change.states)
+            labels.append(change.label if change.certain else -2 - change.label)
             ends.append(len(variables))
         starts.append(len(labels))
     return Lists(

@@ -18,8 +18,9 @@ class Lists:
     """For every row a list of sets of states, in compressed sparse rows.
 
     Row i has the sets `set_start[i] … set_start[i+1]`; set k has the variables `variables[j]`, in the states
-    `states[j]`, for j in `member_start[k] … member_start[k+1]`, and leads to class `labels[k]` if it is a change.
-    A row that is not `known` has no list at all.
+    `states[j]`, for j in `member_start[k] … member_start[k+1]`, and leads to class `labels[k]` if it is a change; where
+    it could lead to class c, as that depends on what is unknown, `labels[k]` is -2 - c. A row that is not `known` has
+    no list at all.
     """
 
     known: Bools

@@ -12,8 +12,9 @@ from quia.batch.answering import answer
 from quia.batch.answers import Answers
 from quia.batch.cache import Cache
 from quia.batch.columns import answer_columns, fields
+from quia.batch.missing import encode_decided
 from quia.batch.question import KINDS, Kind, Question, ask
-from quia.batch.table import FAULT, Faults, arrow, as_table, distinct, encode_table, whole
+from quia.batch.table import FAULT, Faults, arrow, as_table, distinct, whole
 from quia.errors import InstanceError, did_you_mean
 
 if TYPE_CHECKING:
@@ -43,13 +44,13 @@ def explain_batch(
     """The decision on every row of a table, with its shortest necessary and sufficient reasons.
 
     `data` is a DataFrame, an Arrow table, a list of mappings or an array. The result has a row for each of its
-    rows, in their order: the columns `ids` as they are; `decision`; `shortest_necessary` and `shortest_sufficient`, the
-    first `limit` of them; `shortest_necessary_ties` and `shortest_sufficient_ties`, how many there are. If asked for:
-    `necessary_reasons` and `sufficient_reasons`, the first `all_reasons` of all; `necessary_count` and
-    `sufficient_count`, how many there are in all; `counterfactuals`, the nearest changes; with `protected` features,
-    `biased` and `bias_reasons`, the necessary reasons made of them alone. Last `complete`, whether all of that could
-    be found in `timeout` seconds a row, and `error`, why a row could not be explained. Rows that are in the same states
-    are explained once.
+    rows, in their order: the columns `ids` as they are; `decision`; `unknown`, the features whose values are missing,
+    as the decision does not depend on them; `shortest_necessary` and `shortest_sufficient`, the first `limit` of them;
+    `shortest_necessary_ties` and `shortest_sufficient_ties`, how many there are. If asked for: `necessary_reasons` and
+    `sufficient_reasons`, the first `all_reasons` of all; `necessary_count` and `sufficient_count`, how many there are
+    in all; `counterfactuals`, the nearest changes; with `protected` features, `biased` and `bias_reasons`, the
+    necessary reasons made of them alone. Last `complete`, whether all of that could be found in `timeout` seconds a
+    row, and `error`, why a row could not be explained. Rows that are in the same states are explained once.
     """
     question = ask(
         classifier,
@@ -114,9 +115,9 @@ def explain_table(
     """One batch of rows explained."""
     pa = arrow()
     id_fields = check_ids(table.schema, ids, question)
-    states, faults = encode_table(classifier, table)
+    states, faults, missing = encode_decided(classifier, table)
     answers = _answers(classifier, states, faults, question, cache)
-    columns = answer_columns(classifier, answers, faults, question, encoded=encoded)
+    columns = answer_columns(classifier, answers, faults, missing, question, encoded=encoded)
     layout = schema(question, id_fields, encoded=encoded)
     carried = [whole(table.column(field.name)) for field in id_fields]
     made = [columns[name] for name in layout.names[len(carried) :]]

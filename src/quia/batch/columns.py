@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.batch.answering import LARGEST_COUNT
-from quia.batch.answers import Answers, Ints, Lists, Numbers
+from quia.batch.answers import Answers, Bools, Ints, Lists, Numbers
 from quia.batch.question import KINDS, Question
 from quia.batch.table import Faults, arrow, from_numpy, from_texts
 
@@ -34,7 +35,7 @@ def fields(question: Question, *, encoded: bool = False) -> list[Any]:
     pa = arrow()
     text = pa.dictionary(pa.int32(), pa.string()) if encoded else pa.string()
     states = pa.list_(pa.struct([("feature", text), ("state", text)]))
-    columns: list[tuple[str, Any]] = [("decision", text)]
+    columns: list[tuple[str, Any]] = [("decision", text), ("unknown", pa.list_(text))]
     for kind in question.shortest:
         columns += [(f"shortest_{kind}", pa.list_(states)), (f"shortest_{kind}_ties", pa.int64())]
     if question.all_reasons:
@@ -42,7 +43,8 @@ def fields(question: Question, *, encoded: bool = False) -> list[Any]:
     if question.counts:
         columns += [(f"{kind}_count", pa.decimal128(38, 0)) for kind in KINDS]
     if question.counterfactuals:
-        columns.append(("counterfactuals", pa.list_(pa.struct([("changes", states), ("decision", text)]))))
+        change = pa.struct([("changes", states), ("decision", text), ("certain", pa.bool_())])
+        columns.append(("counterfactuals", pa.list_(change)))
     if question.protected:
         columns += [("biased", pa.bool_()), ("bias_reasons", pa.list_(states))]
     columns += [("complete", pa.bool_()), ("error", text)]
@@ -57,11 +59,20 @@ def answer_names() -> frozenset[str]:
 
 
 def answer_columns(
-    classifier: Classifier, answers: Answers, faults: Faults, question: Question, *, encoded: bool = False
+    classifier: Classifier,
+    answers: Answers,
+    faults: Faults,
+    missing: Mapping[int, Faults],
+    question: Question,
+    *,
+    encoded: bool = False,
 ) -> dict[str, Any]:
-    """The columns of the answers, by name; `faults` say why some rows have none."""
+    """The columns of the answers, by name; `faults` say why some rows have none, `missing` which values they lack."""
     texts = _texts(classifier)
-    columns = {"decision": _text(answers.decision, texts.classes, encoded)}
+    columns = {
+        "decision": _text(answers.decision, texts.classes, encoded),
+        "unknown": _unknown(answers.decision >= 0, missing, texts, encoded),
+    }
     for name, lists in answers.lists.items():
         columns[name] = _lists(lists, texts, encoded, changes=name == "counterfactuals")
     for name, numbers in answers.numbers.items():
@@ -72,6 +83,18 @@ def answer_columns(
     columns["complete"] = from_numpy(answers.complete)
     columns["error"] = _errors(classifier, answers, faults, question, encoded)
     return columns
+
+
+def _unknown(decided: Bools, missing: Mapping[int, Faults], texts: _Texts, encoded: bool) -> Any:
+    """The features of which a row lacks the value; none where there is no decision."""
+    variables = np.array(sorted(missing), np.int32)
+    lacking = np.zeros((len(decided), len(variables)), bool)
+    for place, variable in enumerate(variables.tolist()):
+        lacking[:, place] = decided & ~missing[variable].sound
+    start = np.zeros(len(decided) + 1, np.int32)
+    np.cumsum(lacking.sum(axis=1), out=start[1:])
+    features = _text(variables[np.nonzero(lacking)[1]], texts.features, encoded)
+    return _list_array(features, start, decided)
 
 
 def _errors(classifier: Classifier, answers: Answers, faults: Faults, question: Question, encoded: bool) -> Any:
@@ -131,13 +154,21 @@ def _lists(lists: Lists, texts: _Texts, encoded: bool, *, changes: bool) -> Any:
     )
     items = pa.ListArray.from_arrays(from_numpy(lists.member_start.astype(np.int32)), states)
     if changes:
+        certain = lists.labels >= 0
+        labels = np.where(certain, lists.labels, -2 - lists.labels)
         items = pa.StructArray.from_arrays(
-            [items, _text(lists.labels, texts.classes, encoded)], ["changes", "decision"]
+            [items, _text(labels, texts.classes, encoded), from_numpy(certain)], ["changes", "decision", "certain"]
         )
+    return _list_array(items, lists.set_start, lists.known)
+
+
+def _list_array(items: Any, start: Ints, known: Bools) -> Any:
+    """A list for each row that is known, none for the others."""
+    pa = arrow()
     # Not `from_arrays` with a mask, which would import pyarrow.compute: a tenth of a second at the start of a run.
-    valid = None if lists.known.all() else pa.py_buffer(np.packbits(lists.known, bitorder="little"))
-    starts = pa.py_buffer(lists.set_start.astype(np.int32))
-    return pa.Array.from_buffers(pa.list_(items.type), len(lists.known), [valid, starts], children=[items])
+    valid = None if known.all() else pa.py_buffer(np.packbits(known, bitorder="little"))
+    starts = pa.py_buffer(start.astype(np.int32))
+    return pa.Array.from_buffers(pa.list_(items.type), len(known), [valid, starts], children=[items])
 
 
 def _ties(numbers: Numbers) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from quia.errors import InstanceError, QuiaError, Unsupported, did_you_mean, shown
+from quia.errors import InstanceError, MissingValue, QuiaError, Unsupported, did_you_mean, shown
 from quia.values import is_missing
 from quia.variables import Variable
 
@@ -47,10 +47,15 @@ class Faults(NamedTuple):
 
 
 class Encoded(NamedTuple):
-    """Rows as state indices (-1 where a variable is not tested), and why some of them could not be encoded."""
+    """Rows as state indices, why some of them could not be encoded, and which of them lack a value.
+
+    A state is -1 where a variable is not tested, or where its value is missing; `missing` says of each variable with
+    such values which rows these are, and what would be said of them if the decision depended on it.
+    """
 
     states: npt.NDArray[np.int32]
     faults: Faults
+    missing: dict[int, Faults]
 
 
 def arrow() -> Any:
@@ -200,11 +205,14 @@ def encode_table(classifier: Classifier, table: pa.Table | pa.RecordBatch) -> En
     if FAULT in table.schema.names:
         told = whole(table.column(FAULT)).dictionary_encode()
         faults = Faults(to_numpy(told.indices, -1).astype(np.int32), tuple(told.dictionary.to_pylist()))
+    missing: dict[int, Faults] = {}
     for index in classifier.tested:
         variable = classifier.variables[index]
-        states[index], wrong = _encode_column(variable, table.column(variable.name))
+        states[index], wrong, lacking = _encode_column(variable, table.column(variable.name))
         faults = faults.and_then(wrong)
-    return Encoded(states.T, faults)
+        if not lacking.sound.all():
+            missing[index] = lacking
+    return Encoded(states.T, faults, missing)
 
 
 def check_columns(classifier: Classifier, names: Sequence[str]) -> None:
@@ -218,14 +226,22 @@ def check_columns(classifier: Classifier, names: Sequence[str]) -> None:
             )
 
 
-def _encode_column(variable: Variable, column: Any) -> tuple[npt.NDArray[np.int32], Faults]:
+class _Column(NamedTuple):
+    """The states of a column, -1 where there is none: because the value is wrong, or because it is missing."""
+
+    states: npt.NDArray[np.int32]
+    wrong: Faults
+    missing: Faults
+
+
+def _encode_column(variable: Variable, column: Any) -> _Column:
     pa = arrow()
     kind = column.type
     if variable.is_numeric and (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         states = _states_of_numbers(variable, to_numpy(column))
         missing = states < 0
         messages = (_fault(variable, None),) if missing.any() else ()
-        return states, Faults(missing.astype(np.int32) - 1, messages)
+        return _Column(states, Faults.none(len(states)), Faults(missing.astype(np.int32) - 1, messages))
     return _encode_distinct(variable, column)
 
 
@@ -242,41 +258,46 @@ def _states_of_numbers(variable: Variable, values: npt.NDArray[Any]) -> npt.NDAr
     return states
 
 
-def _encode_distinct(variable: Variable, column: Any) -> tuple[npt.NDArray[np.int32], Faults]:
+def _encode_distinct(variable: Variable, column: Any) -> _Column:
     """Each distinct value is encoded once, by the variable itself."""
     pa = arrow()
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     if isinstance(column, pa.ChunkedArray):
         column = whole(column.unify_dictionaries())
-    known, messages = _encode_values(variable, column.dictionary)
-    indices = column.indices
-    codes = to_numpy(indices, len(known) - 1)
-    number = np.full(len(known), -1, np.int32)
+    known, wrong, missing = _encode_values(variable, column.dictionary)
+    codes = to_numpy(column.indices, len(known) - 1)
+    return _Column(known[codes], _faults(wrong, len(known), codes), _faults(missing, len(known), codes))
+
+
+def _faults(messages: Mapping[int, str], values: int, codes: npt.NDArray[Any]) -> Faults:
+    """The faults of rows, given by the position of each row's value those of the values."""
+    number = np.full(values, -1, np.int32)
     number[list(messages)] = np.arange(len(messages))
-    return known[codes], Faults(number[codes], tuple(messages.values()))
+    return Faults(number[codes], tuple(messages.values()))
 
 
-def _encode_values(variable: Variable, values: Any) -> tuple[npt.NDArray[np.int32], dict[int, str]]:
-    """The states of distinct values and, last, of null; and the faults of those that have none."""
+def _encode_values(variable: Variable, values: Any) -> tuple[npt.NDArray[np.int32], dict[int, str], dict[int, str]]:
+    """The states of distinct values and, last, of null; and the faults of those that are wrong, or missing."""
     pa = arrow()
     if variable.is_numeric and (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
         try:
             states = _states_of_numbers(variable, to_numpy(values.cast(pa.float64())))
             if not (states < 0).any():
-                last, fault = _encode_values(variable, pa.nulls(0))
-                return np.concatenate([states, last]), {len(states): text for text in fault.values()}
+                last, _, missing = _encode_values(variable, pa.nulls(0))
+                return np.concatenate([states, last]), {}, {len(states): text for text in missing.values()}
         except pa.ArrowInvalid:
             pass  # some text is no number, or is one that only Python reads: look at them one by one
     known: list[int] = []
-    messages: dict[int, str] = {}
+    wrong: dict[int, str] = {}
+    missing = {}
     for position, value in enumerate([*values.to_pylist(), None]):
         try:
             known.append(variable.encode(value))
         except QuiaError as fault:
             known.append(-1)
-            messages[position] = str(fault)
-    return np.array(known, np.int32), messages
+            (missing if isinstance(fault, MissingValue) else wrong)[position] = str(fault)
+    return np.array(known, np.int32), wrong, missing
 
 
 def _fault(variable: Variable, value: Any) -> str:

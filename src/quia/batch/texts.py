@@ -39,6 +39,10 @@ def _for_csv(name: str, column: Any) -> Any:
     kind = column.type
     if _holds_reasons(name, kind):
         return _join_lists(column, _states_text, AND, OR, "", "")
+    if _holds_names(name, kind):
+        import pyarrow.compute as pc
+
+        return pc.binary_join(pa.ListArray.from_arrays(column.offsets, _decoded(column.values)), OR)
     if pa.types.is_dictionary(kind):
         return column.dictionary_decode()
     if pa.types.is_decimal(kind):
@@ -62,8 +66,13 @@ def _as_json(name: str, column: Any) -> Any:
 
 
 def _holds_reasons(name: str, kind: Any) -> bool:
-    """Whether a column is an answer made of lists; one that is carried along has another name."""
-    return name in answer_names() and bool(arrow().types.is_list(kind))
+    """Whether a column is an answer made of lists of states; one that is carried along has another name."""
+    return name in answer_names() and bool(arrow().types.is_list(kind)) and not _holds_names(name, kind)
+
+
+def _holds_names(name: str, kind: Any) -> bool:
+    """Whether a column is the answer that lists features."""
+    return name == "unknown" and bool(arrow().types.is_list(kind))
 
 
 def _join_lists(column: Any, states_text: Any, inner: str, outer: str, opening: str, closing: str) -> Any:
@@ -72,28 +81,29 @@ def _join_lists(column: Any, states_text: Any, inner: str, outer: str, opening: 
 
     pa = arrow()
     sets = column.values
-    decision = None
+    change = None
     if pa.types.is_struct(sets.type):
-        sets, decision = sets.field("changes"), sets.field("decision")
+        sets, change = sets.field("changes"), sets
     members = states_text(sets.values)
     texts = pc.binary_join(pa.ListArray.from_arrays(sets.offsets, members), inner)
     texts = pc.binary_join_element_wise(pa.scalar(opening), texts, pa.scalar(closing), pa.scalar(""))
-    if decision is not None:
-        texts = _with_decision(texts, decision, as_json=bool(opening))
+    if change is not None:
+        texts = _with_decision(texts, change.field("decision"), change.field("certain"), as_json=bool(opening))
     lists = pa.ListArray.from_arrays(column.offsets, texts)
     joined = pc.binary_join(lists, outer)
     return pc.if_else(column.is_valid(), joined, pa.scalar(None, pa.string())) if column.null_count else joined
 
 
-def _with_decision(texts: Any, decision: Any, *, as_json: bool) -> Any:
+def _with_decision(texts: Any, decision: Any, certain: Any, *, as_json: bool) -> Any:
     import pyarrow.compute as pc
 
     pa = arrow()
     if as_json:
         quoted = _quoted_values(decision)
-        parts = [pa.scalar('{"changes": '), texts, pa.scalar(', "decision": '), quoted, pa.scalar("}")]
+        end = pc.if_else(certain, ', "certain": true}', ', "certain": false}')
+        parts = [pa.scalar('{"changes": '), texts, pa.scalar(', "decision": '), quoted, end]
     else:
-        parts = [texts, pa.scalar(": "), _decoded(decision)]
+        parts = [texts, pc.if_else(certain, ": ", ": could be "), _decoded(decision)]
     return pc.binary_join_element_wise(*parts, pa.scalar(""))
 
 

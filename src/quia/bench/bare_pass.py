@@ -36,7 +36,7 @@ def measure(benchmarks: Sequence[Benchmark], rows: int) -> list[dict[str, Any]]:
     results = []
     for benchmark in benchmarks:
         loaded = read(benchmark)
-        states = np.maximum(loaded.states[:rows], 0)
+        states = loaded.states[:rows]
         batch = ask_batch("SNR", loaded.classifier.kernel, states, 60.0, least=0.05)
         results.append(
             {

@@ -175,10 +175,10 @@ def _states(classifier: DecisionGraph, table: pa.Table) -> npt.NDArray[np.int32]
     """The rows that can be explained, encoded."""
     import numpy as np
 
-    from quia.batch.table import encode_table
+    from quia.batch.missing import encode_decided
 
-    states, faults = encode_table(classifier, table)
-    return np.ascontiguousarray(np.maximum(states[faults.sound], 0))
+    states, faults, _ = encode_decided(classifier, table)
+    return np.ascontiguousarray(states[faults.sound])
 
 
 def _sample(data: str) -> pa.Table:

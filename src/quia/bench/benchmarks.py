@@ -23,6 +23,7 @@ from quia.graph import DecisionGraph
 from quia.load import load
 from quia.load.json import write as write_json
 from quia.tables import read_csv
+from quia.variables import UNKNOWN
 
 RANDOM_INSTANCES = 1000
 SEED = 2022
@@ -46,10 +47,15 @@ class Loaded:
     classifier: DecisionGraph
     states: npt.NDArray[np.int32]
     left_out: int = 0
-    """Rows that lack a tested value."""
+    """Rows that cannot be explained, as the decision depends on a value that they lack."""
     examples: int | None = None
     accuracy: float | None = None
     facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def partial(self) -> int:
+        """How many instances lack a tested value, on which their decision does not depend."""
+        return int((self.states[:, list(self.classifier.tested)] == UNKNOWN).any(axis=1).sum())
 
     def describe(self) -> dict[str, Any]:
         """The columns of the paper's table that describe a classifier."""
@@ -63,6 +69,7 @@ class Loaded:
             "card": max((v.size for v in tested), default=0),
             "acc": None if self.accuracy is None else round(100 * self.accuracy, 1),
             "instances": len(self.states),
+            "partial": self.partial,
             "left_out": self.left_out,
         }
 
@@ -126,7 +133,7 @@ def read(benchmark: Benchmark, *, seed: int = SEED) -> Loaded:
     rows = read_csv(benchmark.data).records()
     states, kept = _encoded(classifier, iter(rows))
     if not kept:
-        raise Unsupported(f"no row of {benchmark.data} has all that {benchmark.model} tests", cure="give other rows")
+        raise Unsupported(f"no row of {benchmark.data} is decided by {benchmark.model}", cure="give other rows")
     return Loaded(benchmark.name, classifier, states, len(rows) - len(kept))
 
 
@@ -145,7 +152,7 @@ def _read_tree(benchmark: Benchmark) -> Loaded:
     classifier = load(benchmark.model, format="weka", arff=arff_header(columns, nominal))
     assert isinstance(classifier, DecisionGraph)
     states, kept = _encoded(classifier, (row[:-1] for row in rows))
-    decided = [classifier.classes[c] for c in classifier.kernel.classify(np.maximum(states, 0)).tolist()]
+    decided = [classifier.classes[c] for c in classifier.kernel.classify(states).tolist()]
     right = sum(rows[k][-1] == klass for k, klass in zip(kept, decided, strict=True))
     accuracy = right / len(kept) if kept else None
     return Loaded(benchmark.name, classifier, states, len(rows) - len(kept), meta.get("rows"), accuracy, meta)
@@ -159,14 +166,16 @@ def table(file: Path) -> tuple[list[str], list[list[str]]]:
 
 
 def _encoded(classifier: DecisionGraph, instances: Iterator[Any]) -> tuple[npt.NDArray[np.int32], list[int]]:
-    """The instances that can be encoded, and which they were; a tree does not decide on one that lacks a value."""
+    """The instances that are decided, and which they were; a decision may depend on a value that one lacks."""
     states, kept = [], []
     for number, instance in enumerate(instances):
         try:
-            states.append(classifier.encode(instance))
-            kept.append(number)
+            encoded = classifier.encode(instance)
+            classifier.decide(encoded)
         except InstanceError:
             continue
+        states.append(encoded)
+        kept.append(number)
     return np.array(states, np.int32).reshape(len(states), len(classifier.variables)), kept
 
 

@@ -105,7 +105,7 @@ def measure(
     from quia.bench.algorithms import QUESTIONS, ask_batch, ask_kernel, ask_paper, reason_formula
 
     graph = loaded.classifier.kernel
-    states = np.maximum(loaded.states[spread_out(len(loaded.states), rows)], 0)
+    states = loaded.states[spread_out(len(loaded.states), rows)]
     compared = spread_out(len(states), paper_rows)
     by_paper: dict[str, list[Any]] = {question: [] for question in QUESTIONS}
     closed_form = []

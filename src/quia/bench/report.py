@@ -141,6 +141,12 @@ def how_to_read(settings: dict[str, Any], summaries: Sequence[dict[str, Any]]) -
         " the complete reason is there, as the paper's do, the kernel's with the instance, and end when the last reason"
         " is listed.",
     ]
+    if any(summary["partial"] or summary["left_out"] for summary in summaries):
+        lines += [
+            "",
+            "A row that lacks a value is explained if its decision is the same whatever that value is: no reason speaks"
+            " of it, and every reason holds for all its values. It is refused if the decision depends on the value.",
+        ]
     if "tree" in kinds:
         lines += [
             "",
@@ -161,12 +167,13 @@ def how_to_read(settings: dict[str, Any], summaries: Sequence[dict[str, Any]]) -
 
 def all_instances(summaries: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
     """Exact counts and times over all instances, whether paper.py finishes them or not."""
-    columns = ["benchmark", "instances"]
+    columns = ["benchmark", "instances", "rows that lack a value", "refused"]
     for question in QUESTIONS:
         columns += [f"{question} median", "most", "mean time", "in a batch", "max time", "out"]
     rows = []
     for summary in summaries:
-        row = [summary["name"], f"{summary['measured']:,}"]
+        lacking = summary["partial"] + summary["left_out"]
+        row = [summary["name"], f"{summary['measured']:,}", f"{lacking:,}", f"{summary['left_out']:,}"]
         for question in QUESTIONS:
             of = summary["kernel"][question]
             batch = summary["batch"]
@@ -225,7 +232,7 @@ def instance_rows(instances: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Every instance with its exact counts and times."""
     rows = []
     for record in instances:
-        row: dict[str, Any] = {"benchmark": record["benchmark"], "row": record["row"]}
+        row: dict[str, Any] = {"benchmark": record["benchmark"], "row": record["row"], "unknown": record["unknown"]}
         for question in QUESTIONS:
             count, seconds, listed = record["kernel"][question]
             row |= {f"{question}_count": count, f"{question}_kernel": seconds, f"{question}_kernel_listed": listed}

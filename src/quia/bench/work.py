@@ -16,6 +16,7 @@ import numpy as np
 
 from quia.bench.algorithms import QUESTIONS, ask_batch, ask_kernel, ask_paper, reason_formula
 from quia.bench.benchmarks import Benchmark, Loaded, read
+from quia.variables import UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def do(task: Task) -> dict[str, Any]:
 
 def _batch(task: Task) -> dict[str, Any]:
     benchmark = loaded(task.benchmark)
-    states = np.ascontiguousarray(np.maximum(benchmark.states[list(task.rows)], 0))
+    states = np.ascontiguousarray(benchmark.states[list(task.rows)])
     measured = {q: ask_batch(q, benchmark.classifier.kernel, states, task.limit) for q in QUESTIONS}
     return {"rows": len(states)} | {
         q: {"seconds": b.seconds / max(b.rows, 1), "unfinished": b.unfinished} for q, b in measured.items()
@@ -81,9 +82,11 @@ def _batch(task: Task) -> dict[str, Any]:
 def _instance(task: Task) -> dict[str, Any]:
     """Both engines on one instance, and whether they agree."""
     benchmark = loaded(task.benchmark)
-    states = np.maximum(benchmark.states[task.row], 0)
+    states = benchmark.states[task.row]
     kernel = {q: ask_kernel(q, benchmark.classifier.kernel, states, task.limit) for q in QUESTIONS}
+    unknown = sum(states[v] == UNKNOWN for v in benchmark.classifier.tested)
     record: dict[str, Any] = {"kernel": {q: [o.count, o.seconds, o.listed] for q, o in kernel.items()}}
+    record["unknown"] = int(unknown)
     if not task.paper_limit:
         return record
     started = time.thread_time()

@@ -74,7 +74,9 @@ def _headline(found: Mapping[str, Any]) -> Markup:
     )
 
 
-def _state(facts: Facts, feature: str, text: str) -> str:
+def _state(facts: Facts, feature: str, text: str | None) -> str:
+    if text is None:
+        return "not known"
     return short(signs(text, numeric=facts.variables[facts.index[feature]].is_numeric), 80)
 
 

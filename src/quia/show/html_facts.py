@@ -84,6 +84,8 @@ def _row(
     state = explanation.states[index]
     said = "not given" if variable.name not in given else "missing" if value is None else short(str(value), 60)
     counts = signs(variable.text(state), numeric=variable.is_numeric) if state >= 0 else "—"
+    if variable.name in answer.get("unknown", ()):
+        counts = "not known: may be anything"
     return element(
         "tr",
         element("th", short(variable.name), element("span", " given", class_="tag") if frozen else None, scope="row"),

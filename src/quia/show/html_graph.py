@@ -12,6 +12,7 @@ from quia.show.html_reasons import section
 from quia.show.markup import Markup, element, fitted, join, short
 from quia.show.neighbourhood import MOST_STEPS, Arrow, Box, Picture, below, condition_text, picture
 from quia.show.words import Facts, plural
+from quia.variables import UNKNOWN
 
 MOST_DEEP = 30
 _WIDE, _HIGH, _ACROSS, _DOWN = 160, 40, 180, 104
@@ -32,6 +33,11 @@ def way(explanation: Any, facts: Facts, *, branches: int, prefix: str) -> Markup
         else None
     )
     about = "The tests that these facts pass, from the first to the class."
+    if graph.tests[path[-1]] >= 0:
+        about = (
+            "The tests that these facts pass, to the first whose value is not known: all its branches that are possible"
+        )
+        about += " lead to the same class."
     if figure is not None:
         about += " The lit line is the way taken" + (
             "." if drawn.whole else "; boxes with dashes stand for branches not taken: open them in the list of steps."
@@ -166,8 +172,10 @@ def _steps(explanation: Any, path: Sequence[int], facts: Facts, branches: int, p
             items.append(element("li", element("span", short(graph.classes[label]), class_="leaf"), class_="end"))
             continue
         state = explanation.states[test]
-        taken = next(ranges for ranges, _ in edges if covers(ranges, state))
+        is_known = state != UNKNOWN
+        taken = next((ranges for ranges, _ in edges if covers(ranges, state)), ())
         others = [(ranges, child) for ranges, child in edges if not covers(ranges, state)]
+        said = short(condition_text(graph, path[step], taken), 80) if is_known else "not known"
         items.append(
             element(
                 "li",
@@ -175,13 +183,13 @@ def _steps(explanation: Any, path: Sequence[int], facts: Facts, branches: int, p
                     "span",
                     element("b", short(facts.variables[test].name)),
                     " ",
-                    element("span", short(condition_text(graph, path[step], taken), 80), class_="state"),
+                    element("span", said, class_="state"),
                     class_="fact",
                     data_f=test,
                 ),
                 element(
                     "details",
-                    element("summary", f"{plural(len(others), 'other branch')}"),
+                    element("summary", plural(len(others), "other branch" if is_known else "branch")),
                     join(_outline(explanation, path[step], others, facts, left, seen)),
                 ),
                 id=f"{prefix}step{step}",

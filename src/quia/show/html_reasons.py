@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -46,11 +46,22 @@ def verdict(answer: Mapping[str, Any], facts: Facts, *, constant: bool) -> Marku
         lead = ["That ", facts.clauses(reason), " is enough for it, whatever the rest. "]
     if not constant and answer["counterfactuals"]:
         change = answer["counterfactuals"][0]
-        lead += ["It would be ", element("strong", short(change["decision"]), class_="class other"), " if "]
+        lead += [
+            "It would be " if change.get("certain", True) else "It could be ",
+            element("strong", short(change["decision"]), class_="class other"),
+            " if ",
+        ]
         lead += [facts.clauses(change["changes"], verb="were"), "."]
+    if answer.get("unknown"):
+        lead.append(f" {_not_known(answer['unknown'])}")
     return element(
         "header", element("h1", decided), element("p", lead, class_="lead") if lead else None, class_="verdict"
     )
+
+
+def _not_known(unknown: Sequence[str]) -> str:
+    it = "it is" if len(unknown) == 1 else "they are"
+    return f"Not known: {listed(short(name, 60) for name in unknown)}; all this holds whatever {it}."
 
 
 def reasons(answer: Mapping[str, Any], facts: Facts, kind: str, *, costs: bool) -> Markup:
@@ -123,7 +134,7 @@ def changes(answer: Mapping[str, Any], facts: Facts, *, costs: bool) -> Markup |
                 element(
                     "div",
                     _chips(chips, len(change["changes"])),
-                    element("p", element("span", "makes it ", class_="arrow"), _class(change["decision"])),
+                    element("p", element("span", _makes(change), class_="arrow"), _class(change["decision"])),
                     class_="card change",
                     data_fs=facts.numbers(list(change["changes"])[:MOST_LISTED]),
                 ),
@@ -144,6 +155,10 @@ def changes(answer: Mapping[str, Any], facts: Facts, *, costs: bool) -> Markup |
         about=f"{many}{', each' if len(found) > 1 else ''} of {size}, with all else as it is."
         " In an interval, any number will do.",
     )
+
+
+def _makes(change: Mapping[str, Any]) -> str:
+    return "makes it " if change.get("certain", True) else "could, by what is not known, make it "
 
 
 def _was(value: Any) -> str:

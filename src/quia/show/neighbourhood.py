@@ -74,8 +74,9 @@ def _along(graph: DecisionGraph, states: Sequence[int], path: Sequence[int]) -> 
         here = len(boxes)
         boxes.append(Box("test" if test >= 0 else "leaf", (node,), True, step))
         if test >= 0:
-            taken = union(pair for some, _ in edges if covers(some, states[test]) for pair in some)
-            arrows.append(Arrow(here, previous, taken, True))
+            if previous >= 0:  # the path ends at a test whose variable is not known
+                taken = union(pair for some, _ in edges if covers(some, states[test]) for pair in some)
+                arrows.append(Arrow(here, previous, taken, True))
             for kind, children in _grouped(graph, node, states[test]):
                 ranges = union(pair for some, child in edges if child in children for pair in some)
                 boxes.append(Box(kind, children, False, step))

@@ -39,6 +39,8 @@ def explanation_text(
     lines = [decided]
     if explanation.frozen:
         lines.append(paint(f"Taken as given: {', '.join(explanation.frozen)}", "faint"))
+    if explanation.unknown:
+        lines.append(paint(_not_known(explanation), "faint"))
     if explanation.is_constant:
         return "\n".join([*lines, "", _constant(explanation)])
 
@@ -51,9 +53,16 @@ def explanation_text(
     if changes:
         lines += ["", paint("Nearest changes", "strong")]
         lines += [
-            f"  with {' and '.join(map(str, change.changes))}: {paint(change.decision, 'good')}" for change in changes
+            f"  with {' and '.join(map(str, change.changes))}: {'' if change.certain else 'could be '}"
+            f"{paint(change.decision, 'good')}"
+            for change in changes
         ]
     return "\n".join(lines)
+
+
+def _not_known(explanation: Explanation) -> str:
+    it = "it is" if len(explanation.unknown) == 1 else "they are"
+    return f"Not known: {', '.join(explanation.unknown)}; the reasons hold whatever {it}"
 
 
 def _constant(explanation: Explanation) -> str:

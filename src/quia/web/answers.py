@@ -9,7 +9,7 @@ from typing import Any
 from quia.explanation import Explanation, explain
 from quia.show.html import page, parts
 from quia.show.html_compare import comparison
-from quia.variables import Variable
+from quia.variables import UNKNOWN, Variable, decide_instance
 
 TIMEOUT = 1.0
 """How many seconds to look for the reasons of one kind."""
@@ -66,12 +66,13 @@ def explanation_of(classifier: Any, question: Mapping[str, Any]) -> Explanation:
 
     On the page an edit may lead to the class that was asked about, which is then no fault.
     """
-    against = question.get("against")
-    if against is not None and against == classifier.classify(question["instance"]):
+    instance, against = question["instance"], question.get("against")
+    decision = decide_instance(classifier, classifier.encode(instance), instance)
+    if against == classifier.classes[decision]:
         against = None
     return explain(
         classifier,
-        question["instance"],
+        instance,
         against=against,
         frozen=question.get("frozen") or (),
         costs=question.get("costs") or None,
@@ -103,6 +104,7 @@ def _without(explanation: Explanation, features: Sequence[str]) -> dict[str, Any
         "holds": not found.biased,
         "changes": {state.feature: state.text for state in found.changes},
         "decision": found.changed_decision,
+        "certain": found.certain,
     }
 
 
@@ -122,7 +124,7 @@ def compare(classifier: Any, question: Mapping[str, Any]) -> dict[str, Any]:
         "congruent": congruent,
         "decisions": [one.decision, other.decision],
         "differences": [
-            {"feature": v.name, "one": v.text(one.states[i]), "other": v.text(other.states[i])}
+            {"feature": v.name, "one": _text(v, one.states[i]), "other": _text(v, other.states[i])}
             for i, v in enumerate(variables)
             if one.states[i] != other.states[i]
         ],
@@ -134,6 +136,11 @@ def compare(classifier: Any, question: Mapping[str, Any]) -> dict[str, Any]:
         changes = {state.feature: state.text for state in proof.changes}
         found["witness"] = {"changes": changes, "decision": proof.changed_decision}
     return {**found, "html": comparison(found, variables)}
+
+
+def _text(variable: Variable, state: int) -> str | None:
+    """A state in words; None if it is not known."""
+    return None if state == UNKNOWN else variable.text(state)
 
 
 def _minimal(explanation: Explanation, kept: Sequence[str], dropped: Sequence[str]) -> dict[str, str]:

@@ -191,8 +191,12 @@ _SCHEMAS: dict[str, Any] = {
                     "against": _OPTIONAL_TEXT,
                     "necessary": _REASONS,
                     "sufficient": _REASONS,
-                    "counterfactuals": {"type": "array", "items": _object({"changes": _STATES, "decision": _TEXT})},
+                    "counterfactuals": {
+                        "type": "array",
+                        "items": _object({"changes": _STATES, "decision": _TEXT}, {"certain": {"type": "boolean"}}),
+                    },
                 },
+                {"unknown": _TEXTS},
                 closed=False,
             ),
             "mentioned": _TEXTS,
@@ -205,6 +209,7 @@ _SCHEMAS: dict[str, Any] = {
                             "holds": {"type": "boolean"},
                             "changes": _STATES,
                             "decision": _OPTIONAL_TEXT,
+                            "certain": {"type": "boolean"},
                         }
                     ),
                 ]
@@ -217,7 +222,10 @@ _SCHEMAS: dict[str, Any] = {
         {
             "congruent": {"type": "boolean"},
             "decisions": {"type": "array", "items": _TEXT, "minItems": 2, "maxItems": 2},
-            "differences": {"type": "array", "items": _object({"feature": _TEXT, "one": _TEXT, "other": _TEXT})},
+            "differences": {
+                "type": "array",
+                "items": _object({"feature": _TEXT, "one": _OPTIONAL_TEXT, "other": _OPTIONAL_TEXT}),
+            },
             "common_reason": {"oneOf": [{"type": "null"}, _STATES]},
             "witness": {"oneOf": [{"type": "null"}, _object({"changes": _STATES, "decision": _OPTIONAL_TEXT})]},
             "html": _TEXT,

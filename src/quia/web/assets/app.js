@@ -148,7 +148,7 @@ const showWithout = (without) => {
   const changed = Object.entries(without.changes).map(([name, state]) => `${name} ${numeric.has(name) ? readable(state) : `= ${state}`}`).join(" and ");
   $("without").textContent = without.holds
     ? `Without ${names} the decision still stands: the other facts force it.`
-    : `Without ${names} the decision no longer stands: with ${changed} it would be ${without.decision}.`;
+    : `Without ${names} the decision no longer stands: with ${changed} it ${without.certain ? "would" : "could"} be ${without.decision}.`;
   $("without").className = without.holds ? "without holds" : "without falls";
 };
 

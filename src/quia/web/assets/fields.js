@@ -57,6 +57,8 @@ const cutStrip = (count) => {
   return { strip, show: (state) => here.setAttribute("x", String((state * 100) / (count + 1))) };
 };
 
+const isGone = (value) => value === null || value === undefined || value === "" || value === "?";
+
 // `changed(name, value, settled)` is called while a slider moves, and once more, settled, when it rests.
 export const numericField = (variable, number, changed) => {
   const { name, cuts } = variable;
@@ -65,6 +67,8 @@ export const numericField = (variable, number, changed) => {
   const { strip, show } = cutStrip(cuts.length);
   const counts = make("span", { class: "counts" });
   const missing = make("input", { type: "checkbox" });
+  const label = make("label", { class: "counts" }, " ", missing, variable.missing ? " missing" : " not known");
+  label.hidden = !variable.missing;
 
   slider.addEventListener("input", () => { box.value = String(valueAt(cuts, slider.valueAsNumber)); changed(name, box.valueAsNumber, false); });
   slider.addEventListener("change", () => changed(name, box.valueAsNumber, true));
@@ -74,8 +78,9 @@ export const numericField = (variable, number, changed) => {
   missing.addEventListener("change", () => changed(name, missing.checked ? null : valueAt(cuts, slider.valueAsNumber), true));
 
   const set = (value) => {
-    const gone = value === null || value === undefined || value === "" || value === "?";
+    const gone = isGone(value);
     missing.checked = gone;
+    if (gone) label.hidden = false; // a value can be given again, and taken away again
     box.disabled = slider.disabled = gone;
     last = gone ? "" : String(value);
     if (!gone && document.activeElement !== box) box.value = last;
@@ -91,14 +96,20 @@ export const numericField = (variable, number, changed) => {
     if (document.activeElement !== slider) slider.value = String(placeOf(cuts, Number(value), state));
   };
   const parts = [slider, ...(cuts.length ? [strip] : []), counts];
-  if (variable.missing) parts.push(make("label", { class: "counts" }, " ", missing, " missing"));
+  parts.push(label);
   return { top: box, labelled: `value-${number}`, parts, set, place };
 };
 
 export const nominalField = (variable, number, changed) => {
   const select = make("select", { id: `value-${number}` }, ...variable.states.map((state) => make("option", { value: state }, state)));
-  select.addEventListener("change", () => changed(variable.name, select.value, true));
+  const unknown = make("option", { value: "" }, "not known");
+  const isUnknown = () => select.selectedOptions[0] === unknown;
+  select.addEventListener("change", () => changed(variable.name, isUnknown() ? null : select.value, true));
   return { top: null, labelled: `value-${number}`, parts: [select], set: (value) => {
+    if (isGone(value) && !variable.states.includes(String(value))) {
+      select.append(unknown);
+      unknown.selected = true;
+    }
     // A value may be spelled otherwise, 1 for "1"; the server says which state it is.
     if (variable.states.includes(String(value))) select.value = String(value);
   }, place: (text) => { if (text !== undefined) select.value = text; } };
