@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from quia.command import distinct, instance, load_model, note
 from quia.command.numbers import seconds_of
 from quia.errors import did_you_mean, shown
-from quia.values import NO_VALUE
+from quia.values import is_missing
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -59,7 +59,7 @@ def _note_unlisted(classifier: Classifier, given: Mapping[str, Any]) -> None:
         variable = classifier.variables[index]
         value = given[variable.name]
         labels = [label for label in variable.labels or () if label not in (variable.other, variable.no_value)]
-        if variable.other is None or value is None or str(value).strip() in (*NO_VALUE, variable.other):
+        if variable.other is None or is_missing(value) or str(value).strip() == variable.other:
             continue
         if variable.text(variable.encode(value)) == variable.other:
             note(

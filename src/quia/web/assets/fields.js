@@ -46,6 +46,9 @@ const placeOf = (cuts, value, state) => {
   return state * STEPS + Math.max(0, Math.min(STEPS - 1, Math.round(share * (STEPS + 1) - 0.5)));
 };
 
+// As the server has it, for values that are no state's own name.
+const isMissing = (value) => value === null || value === undefined || ["", "?"].includes(String(value).trim());
+
 export const readable = (text) => text.replace(/^<=/, "≤").replace(/^>=/, "≥").replace("(-inf, inf)", "any number")
   .replace(/^([([])(\S+), (\S+)([)\]])$/, (_, opened, low, high, closed) => `${opened === "(" ? ">" : "≥"} ${low} and ${closed === ")" ? "<" : "≤"} ${high}`);
 
@@ -74,7 +77,7 @@ export const numericField = (variable, number, changed) => {
   missing.addEventListener("change", () => changed(name, missing.checked ? null : valueAt(cuts, slider.valueAsNumber), true));
 
   const set = (value) => {
-    const gone = value === null || value === undefined || value === "" || value === "?";
+    const gone = isMissing(value);
     missing.checked = gone;
     box.disabled = slider.disabled = gone;
     last = gone ? "" : String(value);
@@ -123,7 +126,9 @@ export const options = (variable, number, toggled) => {
     gone.checked = question.without.includes(name);
     if (document.activeElement !== cost) cost.value = question.costs[name] ?? "";
     const { instance, begun } = question;
-    const was = instance[name] === begun[name] ? "" : `was ${begun[name] === null || begun[name] === "" ? "missing" : begun[name]}`;
+    const named = variable.kind === "nominal" && variable.states.includes(String(begun[name]).trim());
+    const before = isMissing(begun[name]) && !named ? "missing" : String(begun[name]).trim() || "''";
+    const was = instance[name] === begun[name] ? "" : `was ${before}`;
     tags.textContent = [was, frozen.checked && "given", gone.checked && "taken away", question.costs[name] && `cost ${question.costs[name]}`]
       .filter(Boolean).join(", ");
     return gone.checked;
