@@ -20,6 +20,7 @@ import pytest
 
 from quia.cli import main
 from quia.load import json as quia_json
+from quia.web import models as models_module
 from quia.web.models import Models
 from web.conftest import Serve
 from web.here import LONG, served_here
@@ -70,6 +71,23 @@ def test_pages_of_other_sites_are_refused(client: httpx.Client, admissions: str)
     assert plain.status_code == 415
 
 
+def test_rows_are_those_of_the_table_and_a_broken_one_is_told(serve: Serve, examples: Path, tmp_path: Path) -> None:
+    """Were a short row filled up with anything, the page would explain somebody who is not there."""
+    table = tmp_path / "t.csv"
+    table.write_text("SAT,GPA\n1400,low\n1500\n1600,high\n")
+    with httpx.Client(base_url=serve(examples / "admissions.json", "--data", table), timeout=LONG) as client:
+
+        def rows(start: int, count: int) -> Any:
+            return client.get(f"/api/rows?start={start}&count={count}").json()
+
+        assert rows(1, 1) == {"total": 3, "rows": [{"SAT": "1400", "GPA": "low"}]}
+        assert rows(3, 100) == {"total": 3, "rows": [{"SAT": "1600", "GPA": "high"}]}
+        assert rows(4, 5) == {"total": 3, "rows": []}
+        assert rows(1, 2) == rows(2, 1) == {"error": "row 2 of t.csv has 1 values; there are 2 columns"}
+        for start, count in ((0, 1), (1, 101), ("x", 1), (1, -1)):
+            assert client.get(f"/api/rows?start={start}&count={count}").status_code == 422
+
+
 def test_every_answer_has_the_policy(client: httpx.Client) -> None:
     for path in ("/", "/api/models", "/api/models/none", "/assets/app.js", "/nowhere", "/assets/nothing"):
         headers = client.get(path).headers
@@ -118,6 +136,30 @@ def test_a_folder_gives_its_models_and_nothing_else(tmp_path: Path, examples: Pa
         assert [model.name for model in models.listed()] == ["in.json", "packed.json.gz"]
         assert models.find(models.listed()[0].id) == models.listed()[0]
         assert models.find("../outside.json") is None
+
+
+def test_a_file_that_is_written_anew_is_another_model(tmp_path: Path, examples: Path) -> None:
+    file = tmp_path / "m.json"
+    file.write_bytes((examples / "luna.json").read_bytes())
+    os.utime(file, ns=(1, 1))
+    with Models(tmp_path) as models:
+        before = models.listed()[0]
+        assert models.find(before.id) == before
+        os.utime(file, ns=(2, 2))
+        assert models.find(before.id) is None
+        after = models.listed()[0]
+        assert after.id != before.id
+        assert models.find(after.id) == after
+        file.unlink()
+        assert models.find(after.id) is None
+
+
+def test_a_folder_lists_so_many_models_at_most(tmp_path: Path, examples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models_module, "MOST_LISTED", 3)
+    for number in range(5):
+        (tmp_path / f"{number}.json").write_bytes((examples / "luna.json").read_bytes())
+    with Models(tmp_path) as models:
+        assert [model.name for model in models.listed()] == ["0.json", "1.json", "2.json"]
 
 
 def test_a_hundred_megabytes_are_refused_at_once(admissions: str) -> None:

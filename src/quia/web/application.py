@@ -16,6 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from quia.errors import InstanceError
 from quia.web import question
 from quia.web.connection import Patience
 from quia.web.models import Model, Models
@@ -100,7 +101,11 @@ def application(models: Models, rows: Rows | None, pool: Pool, *, largest: int, 
         if not start >= 1 or not 0 <= count <= MOST_ROWS:
             raise Fault(422, f"rows are counted from 1, and at most {MOST_ROWS} are given at once")
         last = min(start + count - 1, len(rows.rows))
-        return _json({"total": len(rows.rows), "rows": [rows.row(n) for n in range(start, last + 1)]})
+        try:
+            found = [rows.row(n) for n in range(start, last + 1)]
+        except InstanceError as fault:
+            raise Fault(422, str(fault)) from None
+        return _json({"total": len(rows.rows), "rows": found})
 
     async def _model(request: Request) -> Model:
         found = await asyncio.to_thread(models.find, request.path_params["model"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from http import HTTPStatus
 from typing import NamedTuple
 
 import h11
@@ -90,8 +91,9 @@ def patient(patience: Patience) -> type[H11Protocol]:
 
         def refuse(self, status: int, sentence: str) -> None:
             body = json.dumps({"error": sentence}).encode()
-            head = f"HTTP/1.1 {status} -\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
-            self.transport.write(f"{head}connection: close\r\n\r\n".encode() + body)
+            line = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"
+            headers = f"content-type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close"
+            self.transport.write(f"{line}\r\n{headers}\r\n\r\n".encode() + body)
             self.transport.close()
 
         def abort_if_stuck(self, unsent: int) -> None:
