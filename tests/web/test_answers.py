@@ -183,6 +183,7 @@ def test_the_form_is_made_of_what_the_model_has() -> None:
         Variable.numeric("x", [1, (math.nextafter(1, 2), "before"), 2]),
         Variable.numeric("x", [-math.inf, 0]),
         Variable.numeric("x", [1e308, 1.7e308]),
+        Variable.numeric("x", [1e300]),
         Variable.numeric("x", range(9), missing=True),
         Variable.numeric("x", [0.1, 0.2, 0.3], single=True),
     ],
@@ -191,6 +192,13 @@ def test_a_form_begins_in_the_middle(variable: Variable) -> None:
     value = answers.typical(variable)
     assert math.isfinite(float(value))
     assert variable.encode(value) == (len(variable.cuts) + 1) // 2
+
+
+def test_a_form_has_no_number_that_json_has_not() -> None:
+    graph = quia.DecisionGraph.build([Variable.numeric("x", [-math.inf, 3])], ["c"], [-1], [0], [()])
+    told = answers.describe(graph, name="m", identity="1")
+    assert told["variables"][0]["cuts"] == [None, 3.0]
+    json.dumps(told, allow_nan=False)
 
 
 GOOD = {"instance": {"a": 1, "b": "x", "c": None, "d": True, "e": 1.5}}
