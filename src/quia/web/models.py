@@ -88,7 +88,8 @@ class Models:
         identity = _identity(data)
         model = Model(identity, name, str(Path(self._folder.name) / identity))
         with self._needed(model):
-            self._write(model, data)
+            if not Path(model.path).exists():  # a worker may be reading it
+                Path(model.path).write_bytes(data)
             yield model
             self._dropped[identity] = model
             self._dropped.move_to_end(identity)
@@ -114,17 +115,6 @@ class Models:
         finally:
             self._in_use[model.id] -= 1
             self._remove_if_unused(model)
-
-    def _write(self, model: Model, data: bytes) -> None:
-        """Write a file, unless it is there: a worker may be reading it."""
-        file = Path(model.path)
-        if file.exists():
-            return
-        try:
-            file.write_bytes(data)
-        except OSError:
-            file.unlink(missing_ok=True)  # half a file is none
-            raise
 
     def _remove_if_unused(self, model: Model) -> None:
         if not self._in_use[model.id]:
