@@ -15,7 +15,9 @@ import pytest
 
 import quia
 from quia.cli import main
+from quia.load import json as quia_json
 from strategies import random_case, random_instance
+from test_missing_values import Kind, graph_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own
 MODEL = Path(__file__).parents[1] / "examples" / "admissions.json"
@@ -54,6 +56,7 @@ def test_spark_gives_what_one_machine_gives(spark: Any, capsys: pytest.CaptureFi
     faults_come_before_the_work(spark)
     random_questions_are_answered_alike(spark)
     the_command_writes_what_the_local_one_writes(spark, capsys, tmp_path)
+    missing_values_are_what_they_are_on_one_machine(spark, tmp_path)
 
 
 def random_questions_are_answered_alike(spark: Any) -> None:
@@ -132,3 +135,20 @@ def faults_come_before_the_work(spark: Any) -> None:
         explain(frame, graph)
     with pytest.raises(quia.InstanceError, match="against is 'Acept'"):
         explain(frame, graph, against="Acept")
+
+
+def missing_values_are_what_they_are_on_one_machine(spark: Any, tmp_path: Path) -> None:
+    """An empty value is the state that is called so; where none is, it is missing."""
+    for states in (["", "cook"], ["?", "cook"]):
+        graph = graph_of(Kind(states, None, None, [], ""))
+        model, table = tmp_path / "job.json", tmp_path / "jobs.csv"
+        quia_json.write(graph, model)
+        table.write_text('job,id\n,0\n"",1\n?,2\n" ",3\ncook,4\nbaker,5\n')
+        found = {}
+        for engine in ("spark", "local"):
+            out = str(tmp_path / f"{engine}{states[0]}jobs.parquet")
+            assert main(["batch", str(model), str(table), "-o", out, "--id", "id", "--engine", engine]) == 0
+            rows = [row.asDict() for row in spark.read.parquet(out).collect()]
+            found[engine] = {int(row["id"]): row["decision"] for row in rows}
+        assert found["spark"] == found["local"]
+        assert found["local"][0] == ("is ''" if "" in states else None)

@@ -88,7 +88,7 @@ def listed(names: Iterable[Any], most: int = 12) -> str:
     >>> listed(["low", "medium", "high"]), listed(range(100), most=3)
     ('low, medium, high', '0, 1, 2, … (100 in all)')
     """
-    texts = [str(name) for name in names]
+    texts = [str(name) or "''" for name in names]
     if len(texts) <= most:
         return ", ".join(texts)
     return f"{', '.join(texts[:most])}, … ({len(texts)} in all)"

@@ -5,9 +5,6 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-NO_VALUE = (None, "", "?")
-"""How tables write a value that is not there."""
-
 
 def spellings(value: Any) -> list[str]:
     """The texts that a nominal value which is no text may stand for: True is 'True' or '1', 1.0 is '1', 7 is '7.0'."""
@@ -52,9 +49,15 @@ TRUTHS = {"true": "true", "1": "true", "false": "false", "0": "false"}
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is one that tables write where there is none, or NaN."""
+    """Whether a value is one that tables write where there is none: null, NaN, an empty or blank text, or ?.
+
+    This is the rule wherever a value is no state's own name; `Variable.encode` looks for such a name first.
+
+    >>> [is_missing(value) for value in (None, float("nan"), "", " ", "?", "none", 0)]
+    [True, True, True, True, True, False, False]
+    """
     if value is None or isinstance(value, str):
-        return value is None or value.strip() in NO_VALUE
+        return value is None or value.strip() in ("", "?")
     try:
         return bool(value != value)
     except (TypeError, ArithmeticError):  # pandas' NA has no truth value, because it is missing; Decimal's sNaN neither

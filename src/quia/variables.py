@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 
 from quia.cuts import Cut, interval_text, nearest_single
 from quia.errors import GraphError, InstanceError, MissingValue, did_you_mean, listed, shown
-from quia.values import NO_VALUE, TRUTHS, is_missing, spellings, truth
+from quia.values import TRUTHS, is_missing, spellings, truth
 
 MISSING = "missing"
 UNKNOWN = -1
@@ -128,6 +128,19 @@ class Variable:
         """
         return self._encode_number(value) if self.labels is None else self._encode_label(value)
 
+    def is_missing(self, value: Any) -> bool:
+        """Whether a value is missing here: it is what tables write for no value, and no state is called so.
+
+        >>> job = Variable.nominal("job", ["", "cook", "unknown"], no_value="unknown")
+        >>> [job.is_missing(value) for value in ("", " ", "?", None)], Variable.numeric("age").is_missing("")
+        ([False, False, True, True], True)
+        """
+        return is_missing(value) and self._named(value) is None
+
+    def _named(self, value: Any) -> int | None:
+        """The state whose name a text is, with or without spaces around it."""
+        return self._index.get(value, self._index.get(value.strip())) if isinstance(value, str) else None
+
     def state_beyond(self, cut: Cut) -> int:
         """The first state on the upper side of one of this variable's cuts."""
         return bisect_left(self.below, cut.last_below(self.single)) + 1
@@ -155,25 +168,31 @@ class Variable:
         return f"{self.name} {text}" if text[0] in "<>" else f"{self.name} in {text}"
 
     def _encode_label(self, value: Any) -> int:
-        found = self._index.get(value, self._index.get(value.strip())) if isinstance(value, str) else None
+        found, missing = self._named(value), is_missing(value)
+        if found is None and not missing:
+            found = self._spelled(value)
         if found is None:
-            found = next((self._index[text] for text in spellings(value) if text in self._index), None)
+            fallback = self.no_value if missing else self.other
+            found = None if fallback is None else self._index[fallback]
+        if found is None:
+            labels = self.labels or ()
+            if missing:
+                raise self._missing_error(value, f"one of {listed(labels)}")
+            raise InstanceError(
+                f"{self.name} is {shown(value)}; its states are {listed(labels)}{did_you_mean(value, labels)}"
+            )
+        return found
+
+    def _spelled(self, value: Any) -> int | None:
+        """The state that a value which is no state's name stands for: as a number, or as a truth value."""
+        found = next((self._index[text] for text in spellings(value) if text in self._index), None)
         if found is None and self.numbered:
             found = next((s for s in range(self.size) if str(s) in (value, *spellings(value))), None)
         if found is None and (known := truth(value)) is not None:
             found = self._index.get(str(known), self._index.get(str(known).lower()))
         if found is None and isinstance(value, str) and "true" in self._index and "false" in self._index:
-            found = self._index.get(TRUTHS.get(value.strip().lower(), ""))
-        if found is None:
-            fallback = self.no_value if is_missing(value) else self.other
-            found = None if fallback is None else self._index[fallback]
-        if found is None:
-            labels = self.labels or ()
-            if is_missing(value):
-                raise self._is_missing(value, f"one of {listed(labels)}")
-            raise InstanceError(
-                f"{self.name} is {shown(value)}; its states are {listed(labels)}{did_you_mean(value, labels)}"
-            )
+            written = TRUTHS.get(value.strip().lower())
+            found = None if written is None else self._index[written]
         return found
 
     def _encode_number(self, value: Any) -> int:
@@ -181,10 +200,10 @@ class Variable:
         if number != number:
             if self.missing:
                 return len(self.cuts) + 1
-            raise self._is_missing(value, "a number")
+            raise self._missing_error(value, "a number")
         return bisect_left(self.below, nearest_single(number) if self.single else number)
 
-    def _is_missing(self, value: Any, cure: str) -> MissingValue:
+    def _missing_error(self, value: Any, cure: str) -> MissingValue:
         return MissingValue(
             f"{self.name} is missing ({shown(value)}) and the model does not say where a missing value goes;"
             f" give {cure}",
@@ -193,7 +212,7 @@ class Variable:
 
     def _as_number(self, value: Any) -> float:
         if isinstance(value, str):
-            if value.strip() in NO_VALUE:
+            if is_missing(value):
                 return math.nan
             if "_" in value:  # Python reads 1_000 as 1000; no table means that
                 raise InstanceError(f"{self.name} is {shown(value)}, which is not a number")

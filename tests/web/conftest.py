@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 CHROMIUM = Path("/usr/bin/chromium")
 QUIET = [
@@ -21,6 +21,10 @@ QUIET = [
     "--disable-sync",
 ]
 
+PATIENCE = 180_000
+"""How many milliseconds to wait for what must come: only a test that fails waits so long."""
+expect.set_options(timeout=PATIENCE)
+
 Serve = Callable[..., str]
 
 
@@ -30,7 +34,9 @@ def serve() -> Iterator[Serve]:
     started: list[subprocess.Popen[str]] = []
 
     def start(*arguments: object) -> str:
-        command = [sys.executable, "-m", "quia", "serve", "--port", "0", *map(str, arguments)]
+        # Limits that are not what a test is about are out of reach, however busy the machine is.
+        limits = ["--seconds", "3600", "--timeout", "3600"]
+        command = [sys.executable, "-m", "quia", "serve", "--port", "0", *limits, *map(str, arguments)]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         started.append(process)
         assert process.stdout is not None
@@ -42,9 +48,16 @@ def serve() -> Iterator[Serve]:
     for process in started:
         process.terminate()
     for process in started:
-        process.wait(10)
+        process.wait(120)
         assert process.stdout is not None
         process.stdout.close()
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Path:
+    """A FIFO: who opens it to read waits until somebody opens it to write, and reads until that one closes it."""
+    os.mkfifo(tmp_path / "gate")
+    return tmp_path / "gate"
 
 
 @pytest.fixture(scope="session")
@@ -78,7 +91,7 @@ def watched(browser: Browser) -> Iterator[Callable[..., Page]]:
         )
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(PATIENCE)
         page.on("pageerror", lambda error: faults.append(f"error: {error}"))
         page.on("console", lambda message: message.type in ("error", "warning") and faults.append(message.text))
 

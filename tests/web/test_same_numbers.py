@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def client(serve: Serve, folder: Path) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=serve(folder), timeout=60) as found:
+    with httpx.Client(base_url=serve(folder), timeout=3600) as found:
         yield found
 
 

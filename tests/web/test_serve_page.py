@@ -171,6 +171,24 @@ def test_a_bad_row_says_so_and_the_page_goes_on(watched: Callable[..., Page], pe
     expect(page.locator("#alert")).to_be_hidden()
 
 
+def test_a_state_without_a_name_is_no_missing_value(watched: Callable[..., Page], serve: Serve, tmp_path: Path) -> None:
+    model, rows = tmp_path / "m.json", tmp_path / "t.csv"
+    job, age = quia.Variable.nominal("job", ["cook", ""]), quia.Variable.numeric("age", [3], missing=True)
+    edges = [(), (), ((((0, 1),), 0), (((2, 2),), 1)), ((((0, 0),), 0), (((1, 1),), 2))]
+    quia_json.write(quia.DecisionGraph.build([job, age], ["no", "yes"], [-1, -1, 1, 0], [0, 1, -1, -1], edges), model)
+    rows.write_text("job,age\n,\n")
+    address = serve(model, "--data", rows)
+    page = opened(watched(origin=address), address)
+    settled(page, "yes")
+    expect(field(page, "job").get_by_role("combobox")).to_have_value("")
+    expect(field(page, "age").get_by_label("missing")).to_be_checked()
+    field(page, "job").get_by_role("combobox").select_option("cook")
+    settled(page, "no")
+    expect(field(page, "job").locator(".tags")).to_have_text("was ''")
+    field(page, "age").get_by_label("missing").uncheck()
+    expect(field(page, "age").locator(".tags")).to_have_text("was missing")
+
+
 def test_back_forward_history_and_reload(watched: Callable[..., Page], people: str) -> None:
     page = opened(watched(origin=people), people)
     settled(page, "Reject")

@@ -7,7 +7,7 @@ import gzip
 import io
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -62,9 +62,12 @@ def _estimate(path: str, head: bytes) -> int:
     return max(0, round(os.stat(path).st_size * lines / len(head)) - 1)
 
 
-def batches(path: str, columns: Sequence[str], delimiter: str) -> Iterator[pa.RecordBatch]:
+def batches(
+    path: str, columns: Sequence[str], delimiter: str, *, empties: Collection[str] = ()
+) -> Iterator[pa.RecordBatch]:
     """All rows, as texts; a line that is none has a fault in its place.
 
+    An empty text is null, but in the columns `empties`, where it is the name of a state.
     Raises FormatError if lines were lost in a quote that is not closed where it should be.
     """
     from pyarrow import csv as reading
@@ -97,7 +100,7 @@ def batches(path: str, columns: Sequence[str], delimiter: str) -> Iterator[pa.Re
                 batch = next(reader, None)
             if batch is None:
                 break
-            mended = _with_broken(batch, position, broken)
+            mended = _with_broken(_filled(batch, empties), position, broken)
             position += mended.num_rows
             yield mended
         if source.lines != position + len(broken) + 1 or source.quotes % 2:
@@ -110,6 +113,14 @@ def batches(path: str, columns: Sequence[str], delimiter: str) -> Iterator[pa.Re
             )
         if broken:
             yield _with_broken(pa.RecordBatch.from_pylist([], reader.schema), position, broken, at_end=True)
+
+
+def _filled(batch: pa.RecordBatch, empties: Collection[str]) -> pa.RecordBatch:
+    if not empties:
+        return batch
+    named = zip(batch.schema.names, batch.columns, strict=True)
+    columns = [column.fill_null("") if name in empties else column for name, column in named]
+    return arrow().RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
 class _Counting(io.RawIOBase):

@@ -50,6 +50,7 @@ class Source:
     exact: bool
     delimiter: str = ","
     texts: frozenset[str] = field(default=frozenset(), repr=False)
+    empties: frozenset[str] = field(default=frozenset(), repr=False)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -73,7 +74,7 @@ class Source:
     def _batches(self, size: int) -> Iterator[pa.RecordBatch]:
         pa = arrow()
         if self.kind == "csv":
-            yield from csv_rows.batches(self.path, self.columns, self.delimiter)
+            yield from csv_rows.batches(self.path, self.columns, self.delimiter, empties=self.empties)
             return
         if self.kind == "stream":
             with pa.memory_map(self.path) as raw, pa.ipc.open_stream(raw) as stream:
@@ -135,7 +136,14 @@ def open_source(
     if not wanted:  # a constant classifier: some column must be read to know how many rows there are
         wanted = tuple(schema.names[:1])
     layout = arrow().schema([schema.field(name) for name in wanted])
-    return Source(path, kind, found.files, layout, found.rows, found.exact, found.delimiter, _texts(layout, ids))
+    texts, empties = _texts(layout, ids), empty_states(classifier)
+    return Source(path, kind, found.files, layout, found.rows, found.exact, found.delimiter, texts, empties)
+
+
+def empty_states(classifier: Classifier) -> frozenset[str]:
+    """The features that have a state without a name, which CSV writes as it writes no value."""
+    tested = (classifier.variables[v] for v in classifier.tested)
+    return frozenset(variable.name for variable in tested if not variable.is_missing(""))
 
 
 def _check_types(schema: pa.Schema, tested: Sequence[str]) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from quia.batch.arrow import check_ids, explain_batches, schema
 from quia.batch.question import Question, ask
+from quia.batch.read import empty_states
 from quia.batch.table import arrow, check_columns
 from quia.batch.write import format_of
 from quia.errors import QuiaError, Unsupported
@@ -83,7 +84,7 @@ def run(
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # on this machine workers run what runs this
     session = pyspark.sql.SparkSession.builder.appName("quia batch").getOrCreate()
     try:
-        found = explain_frame(_read(session, data, delimiter), classifier, question, ids=ids)
+        found = explain_frame(_read(session, data, delimiter, empty_states(classifier)), classifier, question, ids=ids)
         getattr(found.write.mode("error"), "json" if format == "jsonl" else "parquet")(output)
         rows: int = getattr(session.read, "json" if format == "jsonl" else "parquet")(output).count()
     except pyspark.errors.PySparkException as fault:
@@ -91,12 +92,14 @@ def run(
     return rows
 
 
-def _read(session: SparkSession, data: str, delimiter: str | None) -> DataFrame:
+def _read(session: SparkSession, data: str, delimiter: str | None, empties: Collection[str]) -> DataFrame:
+    """A table; where the empty text is the name of a state (`empties`), a value that CSV leaves empty is that text."""
     name = data.rstrip("/").lower()
-    if name.endswith((".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")):
-        separator = delimiter or ("\t" if ".tsv" in name else ",")
-        return session.read.options(header=True, sep=separator, escape='"').csv(data)
-    return session.read.parquet(data)
+    if not name.endswith((".csv", ".csv.gz", ".tsv", ".tsv.gz", ".txt")):
+        return session.read.parquet(data)
+    separator = delimiter or ("\t" if ".tsv" in name else ",")
+    rows = session.read.options(header=True, sep=separator, escape='"').csv(data)
+    return rows.fillna("", subset=[column for column in rows.columns if column in empties])
 
 
 def _pyspark() -> Any:

@@ -51,6 +51,13 @@ def add(subparsers: Subparsers) -> None:
         "--seconds", metavar="S", type=positive_seconds, default=15, help="the longest a question may take (default 15)"
     )
     bounds.add_argument(
+        "--timeout",
+        metavar="S",
+        type=positive_seconds,
+        default=1,
+        help="count and gather reasons for S seconds a kind at most (default 1); then list what comes one by one",
+    )
+    bounds.add_argument(
         "--memory",
         metavar="MB",
         type=whole_from(LEAST_MEMORY, 2**40),
@@ -97,6 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
             seconds=arguments.seconds,
             memory=arguments.memory * 2**20,
             largest=arguments.largest * 2**20,
+            timeout=arguments.timeout,
         )
     return 0
 

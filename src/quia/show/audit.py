@@ -89,7 +89,7 @@ def _totals(summary: Summary) -> str:
         (summary.rows, "rows"),
         (summary.explained, "explained"),
         (summary.rejected, "cannot be explained"),
-        (summary.incomplete, "out of time"),
+        (summary.incomplete, "out of time or memory"),
     ]
     if summary.already:
         facts.append((summary.already, "of that class already"))

@@ -82,7 +82,7 @@ def _row(
     given = answer["instance"]
     value = given.get(variable.name)
     state = explanation.states[index]
-    said = "not given" if variable.name not in given else "missing" if value is None else short(str(value), 60)
+    said = "not given" if variable.name not in given else facts.given(variable.name, value)
     counts = signs(variable.text(state), numeric=variable.is_numeric) if state >= 0 else "—"
     if variable.name in answer.get("unknown", ()):
         counts = "not known: may be anything"

@@ -87,8 +87,9 @@ def _how_many(found: Mapping[str, Any], kind: str, costs: bool) -> str:
     given, order = len(found["reasons"]), "cheapest first" if costs else "shortest first"
     if found["count"] is None:
         if not given:
-            return "They could not all be found in the time given."
-        return f"{plural(given, 'reason')} found in the time given, {order}; there are more."
+            return "They could not be found within the time and memory given."
+        more = "these are all" if found["complete"] else "there may be more"
+        return f"{plural(given, 'reason')} found within the time and memory given, {order}; {more}."
     total = plural(found["count"], f"{kind} reason")
     if given < found["count"]:
         return f"{total} in all; the first {number(given)}, {order}."
@@ -127,7 +128,7 @@ def changes(answer: Mapping[str, Any], facts: Facts, *, costs: bool) -> Markup |
     rows = []
     for change in found:
         told = list(change["changes"].items())[:MOST_CHIPS]
-        chips = [facts.chip(name, text, extra=_was(values.get(name))) for name, text in told]
+        chips = [facts.chip(name, text, extra=f"now {facts.given(name, values.get(name), 40)}") for name, text in told]
         rows.append(
             element(
                 "li",
@@ -159,10 +160,6 @@ def changes(answer: Mapping[str, Any], facts: Facts, *, costs: bool) -> Markup |
 
 def _makes(change: Mapping[str, Any]) -> str:
     return "makes it " if change.get("certain", True) else "could, by what is not known, make it "
-
-
-def _was(value: Any) -> str:
-    return "now missing" if value is None else f"now {short(str(value), 40)}"
 
 
 def _class(name: str) -> Markup:

@@ -123,6 +123,11 @@ class Facts:
             data_f=index,
         )
 
+    def given(self, feature: str, value: Any, most: int = 60) -> str:
+        """A value as it was given, or that it is missing; the empty name of a state is shown by its quotes."""
+        missing = self.variables[self.index[feature]].is_missing(value)
+        return MISSING if missing else short(str(value), most).strip() or "''"
+
     def numbers(self, features: Iterable[str]) -> str:
         """The features' numbers, as the page's script wants them."""
         return " ".join(str(self.index[name]) for name in features)

@@ -16,7 +16,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from quia.errors import InstanceError
 from quia.web import question
+from quia.web.connection import Patience
 from quia.web.models import Model, Models
 from quia.web.openapi import document
 from quia.web.pool import Fault, Pool
@@ -24,7 +26,6 @@ from quia.web.rows import Rows
 
 LARGEST_QUESTION = 2**20
 MOST_ROWS = 100
-UPLOAD_SECONDS = 30.0
 CLIENT_LEFT = 499
 """A status that nobody sees."""
 
@@ -37,7 +38,7 @@ _ASSETS = {
 }
 
 
-def application(models: Models, rows: Rows | None, pool: Pool, *, largest: int) -> Starlette:
+def application(models: Models, rows: Rows | None, pool: Pool, *, largest: int, patience: Patience) -> Starlette:
     """The application over these models and rows, whose questions the pool answers."""
 
     async def index(_: Request) -> Response:
@@ -59,15 +60,14 @@ def application(models: Models, rows: Rows | None, pool: Pool, *, largest: int) 
         name = request.query_params.get("name", "the dropped file")
         if not 0 < len(name) <= 200:
             raise Fault(422, "the name is empty or too long; give at most 200 letters")
-        data = await _body(request, largest)
+        data = await _body(request, largest, patience)
         if not data:
             raise Fault(422, "the file is empty; drop a model file")
-        model = models.keep(data, name)
         try:
-            reply = await _while_here(request, pool.ask(_request("describe", model)))
-        except BaseException:
-            models.forget(model.id)
-            raise
+            with models.dropped(data, name) as model:
+                reply = await _while_here(request, pool.ask(_request("describe", model)))
+        except OSError as fault:
+            raise Fault(507, f"the file cannot be kept here: {fault.strerror or fault}; drop it again later") from None
         return Response(reply, 201, media_type="application/json")
 
     async def listed_or_dropped(request: Request) -> Response:
@@ -75,17 +75,18 @@ def application(models: Models, rows: Rows | None, pool: Pool, *, largest: int) 
 
     async def described(request: Request) -> Response:
         model = await _model(request)
-        return Response(
-            await _while_here(request, pool.ask(_request("describe", model))), media_type="application/json"
-        )
+        with models.in_use(model):
+            reply = await _while_here(request, pool.ask(_request("describe", model)))
+        return Response(reply, media_type="application/json")
 
     def asked(do: str, check: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             model = await _model(request)
             if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
                 raise Fault(415, "the request must be application/json")
-            asked = check(question.parse(await _body(request, LARGEST_QUESTION)))
-            reply = await _while_here(request, pool.ask(_request(do, model, asked)))
+            with models.in_use(model):
+                asked = check(question.parse(await _body(request, LARGEST_QUESTION, patience)))
+                reply = await _while_here(request, pool.ask(_request(do, model, asked)))
             if do != "report":
                 return Response(reply, media_type="application/json")
             headers = {"content-disposition": 'attachment; filename="quia-report.html"'}
@@ -100,7 +101,11 @@ def application(models: Models, rows: Rows | None, pool: Pool, *, largest: int) 
         if not start >= 1 or not 0 <= count <= MOST_ROWS:
             raise Fault(422, f"rows are counted from 1, and at most {MOST_ROWS} are given at once")
         last = min(start + count - 1, len(rows.rows))
-        return _json({"total": len(rows.rows), "rows": [rows.row(n) for n in range(start, last + 1)]})
+        try:
+            found = [rows.row(n) for n in range(start, last + 1)]
+        except InstanceError as fault:
+            raise Fault(422, str(fault)) from None
+        return _json({"total": len(rows.rows), "rows": found})
 
     async def _model(request: Request) -> Model:
         found = await asyncio.to_thread(models.find, request.path_params["model"])
@@ -144,25 +149,28 @@ def _request(do: str, model: Model, asked: dict[str, Any] | None = None) -> dict
     }
 
 
-async def _body(request: Request, largest: int) -> bytes:
+async def _body(request: Request, largest: int, patience: Patience) -> bytes:
     """The request's body, refused as soon as it is known to be too large."""
     too_large = Fault(413, f"the request holds more than {largest:,} bytes; send less")
     length = request.headers.get("content-length")
     # A client that is still sending may not listen; what is not much too large is read to its end, and thrown away.
-    patience = largest if length is None else 4 * largest
-    if length is not None and (not length.isdecimal() or int(length) > patience):
+    most = largest if length is None else 4 * largest
+    if length is not None and (not length.isdecimal() or int(length) > most):
         raise too_large
     parts, size = [], 0
     try:
-        async with asyncio.timeout(UPLOAD_SECONDS):
+        begun = asyncio.get_running_loop().time()
+        async with asyncio.timeout_at(begun + patience.for_body(0)) as deadline:
             async for part in request.stream():
                 size += len(part)
-                if size > patience:
+                deadline.reschedule(begun + patience.for_body(size))
+                if size > most:
                     raise too_large
                 if size <= largest:
                     parts.append(part)
     except TimeoutError:
-        raise Fault(408, f"the request took longer than {UPLOAD_SECONDS:g} seconds to arrive") from None
+        seconds = patience.for_body(size)
+        raise Fault(408, f"of the request {size:,} bytes came in {seconds:.3g} seconds; send it faster") from None
     except ClientDisconnect:
         raise Fault(CLIENT_LEFT, "the client left") from None
     if size > largest:

@@ -9,8 +9,9 @@ import gzip
 import hashlib
 import tempfile
 import zlib
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -34,7 +35,8 @@ class Models:
 
     def __init__(self, source: Path | None, *, format: str | None = None) -> None:
         self.source, self.format = source, format
-        self._dropped: OrderedDict[str, Model] = OrderedDict()
+        self._dropped: OrderedDict[str, Model] = OrderedDict()  # the one used longest ago first
+        self._in_use: Counter[str] = Counter()  # how many tries and questions need a dropped file now
         self._found: dict[str, Model] = {}  # what the folder had when it was last looked through
         self._folder = tempfile.TemporaryDirectory(prefix="quia-")
 
@@ -76,22 +78,49 @@ class Models:
             changed = 0
         return Model(_identity(f"{file.name}\0{changed}".encode()), file.name, str(file.resolve()), self.format)
 
-    def keep(self, data: bytes, name: str) -> Model:
-        """A dropped file, kept under an id that its content tells; the one dropped longest ago may go."""
-        identity = _identity(data)
-        file = Path(self._folder.name) / identity
-        file.write_bytes(data)
-        model = self._dropped[identity] = Model(identity, name, str(file))
-        self._dropped.move_to_end(identity)
-        while len(self._dropped) > MOST_DROPPED:
-            self.forget(next(iter(self._dropped)))
-        return model
+    @contextmanager
+    def dropped(self, data: bytes, name: str) -> Iterator[Model]:
+        """A file that was dropped, under an id that its content tells, while it is tried; listed only if that succeeds.
 
-    def forget(self, identity: str) -> None:
-        """Let go of a dropped file."""
-        model = self._dropped.pop(identity, None)
-        if model is not None:
-            Path(model.path).unlink(missing_ok=True)
+        A try that fails takes nothing from others: the same file may be listed, or tried by somebody else. Of more
+        than `MOST_DROPPED`, the one used longest ago goes.
+        """
+        identity = _identity(data)
+        model = Model(identity, name, str(Path(self._folder.name) / identity))
+        with self._needed(model):
+            if not Path(model.path).exists():  # a worker may be reading it
+                Path(model.path).write_bytes(data)
+            yield model
+            self._dropped[identity] = model
+            self._dropped.move_to_end(identity)
+            while len(self._dropped) > MOST_DROPPED:
+                _, gone = self._dropped.popitem(last=False)
+                self._remove_if_unused(gone)
+
+    @contextmanager
+    def in_use(self, model: Model) -> Iterator[None]:
+        """While a question about a model waits or is worked on, its file stays."""
+        if model.id not in self._dropped:
+            yield
+            return
+        self._dropped.move_to_end(model.id)
+        with self._needed(model):
+            yield
+
+    @contextmanager
+    def _needed(self, model: Model) -> Iterator[None]:
+        self._in_use[model.id] += 1
+        try:
+            yield
+        finally:
+            self._in_use[model.id] -= 1
+            self._remove_if_unused(model)
+
+    def _remove_if_unused(self, model: Model) -> None:
+        if not self._in_use[model.id]:
+            del self._in_use[model.id]
+            if model.id not in self._dropped:
+                Path(model.path).unlink(missing_ok=True)
 
 
 def _looks_like_a_model(file: Path) -> bool:

@@ -26,7 +26,9 @@ def document(largest: int) -> dict[str, Any]:
             "/api/models": {
                 "get": _operation("listModels", "The models there are", _answer("Models")),
                 "post": {
-                    **_operation("dropModel", "Drop a model file", _answer("Model"), 408, 413, 422, 503, made=True),
+                    **_operation(
+                        "dropModel", "Drop a model file", _answer("Model"), 408, 413, 422, 500, 503, 507, made=True
+                    ),
                     "parameters": [
                         {"name": "name", "in": "query", "schema": {"type": "string", "minLength": 1, "maxLength": 200}}
                     ],
@@ -39,7 +41,7 @@ def document(largest: int) -> dict[str, Any]:
             },
             "/api/models/{model}": {
                 "parameters": [model],
-                "get": _operation("describeModel", "The features and classes", _answer("Model"), 404, 422, 503),
+                "get": _operation("describeModel", "The features and classes", _answer("Model"), 404, 422, 500, 503),
             },
             "/api/models/{model}/explain": {
                 "parameters": [model],
@@ -86,7 +88,9 @@ def _operation(
         413: "the request is too large",
         415: "the request is not JSON",
         422: "the question cannot be answered; the sentence says why",
+        500: "a fault of quia's own",
         503: "too many questions are waiting",
+        507: "the file cannot be kept",
     }
     return {
         "operationId": identity,
@@ -100,7 +104,7 @@ def _operation(
 
 def _asked(identity: str, summary: str, content: dict[str, Any], body: str) -> dict[str, Any]:
     return {
-        **_operation(identity, summary, content, 404, 408, 413, 415, 422, 503),
+        **_operation(identity, summary, content, 404, 408, 413, 415, 422, 500, 503),
         "requestBody": {"required": True, "content": _answer(body)},
     }
 

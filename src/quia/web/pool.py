@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import sys
 from collections import deque
@@ -13,6 +14,10 @@ from typing import Any, Self
 
 GRACE = 0.3
 """How many seconds an answer that nobody waits for may still take before its process is ended."""
+START = 60.0
+"""How many seconds a process may take to start; only then does a question's own time begin."""
+AGAIN = 1.0
+"""How many seconds pass before a process that could not be started is tried again."""
 LARGEST_ANSWER = 2**26
 
 
@@ -28,6 +33,20 @@ def _stopping() -> Fault:
     return Fault(503, "the server is being stopped")
 
 
+def _ended(code: int | None) -> Fault:
+    """What is said of a process that ended at its work, by a signal (below 0) or an exit of its own."""
+    how = f"code {code}" if code is None or code >= 0 else f"signal {-code}"
+    return Fault(
+        422,
+        f"the process that worked on this was stopped ({how}), most likely because it took more memory than it may;"
+        " use a smaller model",
+    )
+
+
+class NotBegun(Exception):
+    """A process that had ended before it took the question, which thus is not to blame."""
+
+
 class Worker:
     """One process and the models it has read."""
 
@@ -35,17 +54,22 @@ class Worker:
         self.process = process
         self.models: set[str] = set()
 
-    async def ask(self, request: dict[str, Any]) -> bytes:
-        """One answer."""
+    async def ask(self, request: dict[str, Any], taken: asyncio.Event) -> bytes:
+        """One answer, after `taken` is set; NotBegun if the process did not even take the question."""
         data = json.dumps(request).encode()
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin is not None
         assert stdout is not None
-        stdin.write(len(data).to_bytes(4, "big") + data)
-        await stdin.drain()
+        try:
+            stdin.write(len(data).to_bytes(4, "big") + data)
+            await stdin.drain()
+            await stdout.readexactly(1)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            raise NotBegun from None
+        taken.set()
         size = int.from_bytes(await stdout.readexactly(4), "big")
         if size > LARGEST_ANSWER:
-            raise ConnectionError("the answer is too large")
+            raise Fault(422, f"the answer holds more than {LARGEST_ANSWER >> 20} MiB; ask for less")
         return await stdout.readexactly(size)
 
     def kill(self) -> None:
@@ -69,12 +93,14 @@ class Pool:
         seconds: float,
         memory: int,
         largest: int,
+        timeout: float = 1.0,
         waiting: int = 500,
         command: Sequence[str] | None = None,
     ) -> None:
-        self.size, self.seconds, self.waiting = size, seconds, waiting
+        self.size, self.seconds, self.waiting, self.grace = size, seconds, waiting, GRACE
         # -B: the process may write no file, so it makes no bytecode either.
-        self.command = command or [sys.executable, "-B", "-m", "quia.web.worker", str(memory), str(largest)]
+        limits = (str(memory), str(largest), str(timeout))
+        self.command = command or [sys.executable, "-B", "-m", "quia.web.worker", *limits]
         self._idle: list[Worker] = []
         self._queue: deque[asyncio.Future[Worker]] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -103,27 +129,48 @@ class Pool:
 
     async def ask(self, request: dict[str, Any]) -> bytes:
         """The answer's bytes, or a Fault; if the caller is cancelled, the work is stopped."""
-        worker = await self._take(request["model"])
-        task = asyncio.create_task(worker.ask(request))
+        # As many processes may have died while nobody asked as there are; one more was just started.
+        for _ in range(self.size + 1):
+            worker = await self._take(request["model"])
+            with contextlib.suppress(NotBegun):
+                return await self._asked(worker, request)
+        raise Fault(503, "the server's processes end before they take a question; see what the server printed")
+
+    async def _asked(self, worker: Worker, request: dict[str, Any]) -> bytes:
+        taken = asyncio.Event()
+        task, begun = asyncio.create_task(worker.ask(request, taken)), asyncio.create_task(taken.wait())
         try:
-            await asyncio.wait({task}, timeout=self.seconds)
+            await asyncio.wait({task, begun}, timeout=START, return_when=asyncio.FIRST_COMPLETED)
+            if taken.is_set():
+                await asyncio.wait({task}, timeout=self.seconds)
         except asyncio.CancelledError:
             self._later(self._settle(worker, task))
             raise
+        finally:
+            begun.cancel()
         if not task.done():
             self._later(self._replace(worker, task))
+            if not taken.is_set():
+                raise Fault(503, "the server's processes do not start in time; ask again in a moment")
             raise Fault(422, f"this took longer than {self.seconds:g} seconds and was stopped; ask for less")
-        if task.exception() is not None and self._closing:
+        fault = task.exception()
+        if fault is not None and self._closing:
             raise _stopping()
-        if task.exception() is not None:
+        if fault is not None:
             self._later(self._replace(worker, task))
-            raise Fault(422, "this took more memory than it may and was stopped; use a smaller model")
+            if isinstance(fault, (Fault, NotBegun)):
+                raise fault
+            await worker.end()
+            raise _ended(worker.process.returncode)
         worker.models.add(request["model"])
         self._give(worker)
-        reply = task.result()
-        if reply[:1] == b"-":
-            raise Fault(422, json.loads(reply[1:])["error"])
-        return reply[1:]
+        kind, reply = task.result()[:1], task.result()[1:]
+        if kind == b"+":
+            return reply
+        told = json.loads(reply)
+        if kind == b"!":
+            logging.getLogger(__name__).error("%s", told["details"])
+        raise Fault(500 if kind == b"!" else 422, told["error"])
 
     async def _take(self, model: str) -> Worker:
         if self._closing:
@@ -153,7 +200,7 @@ class Pool:
 
     async def _settle(self, worker: Worker, task: asyncio.Task[bytes]) -> None:
         """Nobody waits for the answer: let it finish if it soon does, else end the process."""
-        await asyncio.wait({task}, timeout=GRACE)
+        await asyncio.wait({task}, timeout=self.grace)
         if task.done() and task.exception() is None:
             self._give(worker)
         else:
@@ -164,7 +211,11 @@ class Pool:
         await worker.end()
         await asyncio.wait({task})
         task.exception()  # seen, so that nobody warns of it
-        await self._start()
+        while True:
+            try:
+                return await self._start()
+            except OSError:  # no room for another process now; without this one the pool would be smaller for good
+                await asyncio.sleep(AGAIN)
 
     async def _start(self) -> None:
         if self._closing:

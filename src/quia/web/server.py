@@ -11,6 +11,7 @@ import uvicorn
 
 from quia.errors import Unsupported
 from quia.web.application import application
+from quia.web.connection import DEFAULT, Patience, patient
 from quia.web.guard import Guard, own_hosts
 from quia.web.models import Models
 from quia.web.pool import Pool
@@ -46,21 +47,13 @@ def serve(
     seconds: float,
     memory: int,
     largest: int,
+    timeout: float,
+    patience: Patience = DEFAULT,
 ) -> None:
     """Serve until interrupted; `ready` is told the address."""
     host, port = listening.getsockname()[:2]
-    pool = Pool(size=workers, seconds=seconds, memory=memory, largest=8 * largest)
-    app = Guard(application(models, rows, pool, largest=largest), hosts=own_hosts(host, port, names))
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        lifespan="on",
-        ws="none",
-        timeout_graceful_shutdown=2,
-        h11_max_incomplete_event_size=64 * 1024,
-    )
+    pool = Pool(size=workers, seconds=seconds, memory=memory, largest=8 * largest, timeout=timeout)
+    config = configured(models, rows, pool, hosts=own_hosts(host, port, names), largest=largest, patience=patience)
 
     class Server(uvicorn.Server):
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -69,6 +62,23 @@ def serve(
 
     ready(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
     Server(config).run(sockets=[listening])
+
+
+def configured(
+    models: Models, rows: Rows | None, pool: Pool, *, hosts: Iterable[str], largest: int, patience: Patience
+) -> uvicorn.Config:
+    """The application behind its guard, and how uvicorn is to run it."""
+    return uvicorn.Config(
+        Guard(application(models, rows, pool, largest=largest, patience=patience), hosts=hosts),
+        http=patient(patience),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        ws="none",
+        timeout_graceful_shutdown=2,
+        h11_max_incomplete_event_size=64 * 1024,
+    )
 
 
 def default_workers() -> int:

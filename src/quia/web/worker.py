@@ -1,7 +1,9 @@
 """A process that reads models and answers questions about them, apart from the server and within limits.
 
-Frames on stdin and stdout are a length of four bytes and so much JSON; an answer's first byte is `+`, or `-` where
-the rest is a fault. Nothing that a model file holds can make this process unpickle, start a program, connect, or write.
+Frames on stdin and stdout are a length of four bytes and so much JSON. Before an answer comes a byte that says that its
+question was taken: a process that ends without it was not ended by the question. An answer's first byte is `+`, `-`
+where the rest says why there is none, or `!` where quia itself failed. Nothing that a model file holds can make this
+process unpickle, start a program, connect, or write.
 """
 
 from __future__ import annotations
@@ -10,14 +12,17 @@ import json
 import os
 import signal
 import sys
+import traceback
 from collections import OrderedDict
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, BinaryIO
 
+from quia._kernel import OverBudget
 from quia.errors import QuiaError
 from quia.load import FORMATS
 
+TAKEN = b"."
 KEPT = 4
 """How many models a worker remembers."""
 
@@ -32,17 +37,19 @@ _importing = False
 def main() -> None:
     """Answer until stdin ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, whose end closes stdin
-    memory, largest = int(sys.argv[1]), int(sys.argv[2])
+    memory, largest, timeout = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not be taken for an answer
     _limit(memory)
     from quia.load import files
-    from quia.web import answers as _  # noqa: F401  what a question needs is imported before anything is forbidden
+    from quia.web import answers as answering  # what a question needs is imported before anything is forbidden
 
-    files.LARGEST_FILE = largest
+    files.LARGEST_FILE, answering.TIMEOUT = largest, timeout
     sys.addaudithook(_refuse)
     models: OrderedDict[str, Any] = OrderedDict()
     while (frame := read_frame(requests)) is not None:
+        answers.write(TAKEN)
+        answers.flush()
         reply = _reply(json.loads(frame), models)
         answers.write(len(reply).to_bytes(4, "big") + reply)
         answers.flush()
@@ -57,17 +64,28 @@ def read_frame(stream: BinaryIO) -> bytes | None:
 def _reply(request: dict[str, Any], models: OrderedDict[str, Any]) -> bytes:
     try:
         answer = _answered(request, models)
+        text = answer if isinstance(answer, str) else json.dumps(answer, allow_nan=False)
+        return b"+" + text.encode()
     except QuiaError as fault:
-        text = str(fault).replace(request["path"], request["name"])
-        return b"-" + json.dumps({"error": text}).encode()
-    except (MemoryError, RecursionError):
+        return _refusal(str(fault).replace(request["path"], request["name"]))
+    except OverBudget as over:
+        return _refusal(f"this could not be answered: {over}; ask for less, or use a smaller model")
+    except MemoryError:
         models.clear()
-        return b"-" + json.dumps({"error": "the model is too large to be answered about here"}).encode()
+        return _refusal("this took more memory than it may and was stopped; use a smaller model")
+    except RecursionError:
+        models.clear()
+        return _refusal("the model is nested too deeply to be answered about here")
     except Forbidden as fault:
-        return b"-" + json.dumps({"error": f"the file asks for {fault}, which no model may"}).encode()
-    if isinstance(answer, str):
-        return b"+" + answer.encode()
-    return b"+" + json.dumps(answer, allow_nan=False).encode()
+        return _refusal(f"the file asks for {fault}, which no model may")
+    except Exception as fault:
+        # The server prints it: this process may write no file, and stderr may be one.
+        sentence = f"quia itself failed here ({type(fault).__name__}); the server printed the details"
+        return b"!" + json.dumps({"error": sentence, "details": traceback.format_exc()}).encode()
+
+
+def _refusal(sentence: str) -> bytes:
+    return b"-" + json.dumps({"error": sentence}).encode()
 
 
 def _answered(request: dict[str, Any], models: OrderedDict[str, Any]) -> Any:

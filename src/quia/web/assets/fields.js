@@ -46,6 +46,9 @@ const placeOf = (cuts, value, state) => {
   return state * STEPS + Math.max(0, Math.min(STEPS - 1, Math.round(share * (STEPS + 1) - 0.5)));
 };
 
+// As the server has it, for values that are no state's own name.
+const isMissing = (value) => value === null || value === undefined || ["", "?"].includes(String(value).trim());
+
 export const readable = (text) => text.replace(/^<=/, "≤").replace(/^>=/, "≥").replace("(-inf, inf)", "any number")
   .replace(/^([([])(\S+), (\S+)([)\]])$/, (_, opened, low, high, closed) => `${opened === "(" ? ">" : "≥"} ${low} and ${closed === ")" ? "<" : "≤"} ${high}`);
 
@@ -56,8 +59,6 @@ const cutStrip = (count) => {
     make("rect", { class: "track", y: "3", height: "4", width: "100" }), here, make("path", { class: "ticks", d: marks }));
   return { strip, show: (state) => here.setAttribute("x", String((state * 100) / (count + 1))) };
 };
-
-const isGone = (value) => value === null || value === undefined || value === "" || value === "?";
 
 // `changed(name, value, settled)` is called while a slider moves, and once more, settled, when it rests.
 export const numericField = (variable, number, changed) => {
@@ -78,7 +79,7 @@ export const numericField = (variable, number, changed) => {
   missing.addEventListener("change", () => changed(name, missing.checked ? null : valueAt(cuts, slider.valueAsNumber), true));
 
   const set = (value) => {
-    const gone = isGone(value);
+    const gone = isMissing(value);
     missing.checked = gone;
     if (gone) label.hidden = false; // a value can be given again, and taken away again
     box.disabled = slider.disabled = gone;
@@ -106,7 +107,7 @@ export const nominalField = (variable, number, changed) => {
   const isUnknown = () => select.selectedOptions[0] === unknown;
   select.addEventListener("change", () => changed(variable.name, isUnknown() ? null : select.value, true));
   return { top: null, labelled: `value-${number}`, parts: [select], set: (value) => {
-    if (isGone(value) && !variable.states.includes(String(value))) {
+    if (isMissing(value) && !variable.states.includes(String(value))) {
       select.append(unknown);
       unknown.selected = true;
     }
@@ -134,7 +135,9 @@ export const options = (variable, number, toggled) => {
     gone.checked = question.without.includes(name);
     if (document.activeElement !== cost) cost.value = question.costs[name] ?? "";
     const { instance, begun } = question;
-    const was = instance[name] === begun[name] ? "" : `was ${begun[name] === null || begun[name] === "" ? "missing" : begun[name]}`;
+    const named = variable.kind === "nominal" && variable.states.includes(String(begun[name]).trim());
+    const before = isMissing(begun[name]) && !named ? "missing" : String(begun[name]).trim() || "''";
+    const was = instance[name] === begun[name] ? "" : `was ${before}`;
     tags.textContent = [was, frozen.checked && "given", gone.checked && "taken away", question.costs[name] && `cost ${question.costs[name]}`]
       .filter(Boolean).join(", ");
     return gone.checked;

@@ -1,0 +1,251 @@
+"""What the page is answered, against brute force: comparisons, facts taken away, and what its form is made of."""
+
+import json
+import math
+from random import Random
+from typing import Any
+
+import pytest
+
+import oracle
+import quia
+from quia.variables import Variable
+from quia.web import answers, question
+from quia.web.pool import Fault
+from strategies import complete_tree, random_case, random_instance, random_neighbour
+from web.here import LONG
+
+CASES = 400
+
+
+@pytest.fixture(autouse=True)
+def _all_the_time_that_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answers, "TIMEOUT", LONG)
+
+
+def graph_of(d: dict[str, Any]) -> quia.DecisionGraph:
+    return quia.DecisionGraph.from_dict(d)
+
+
+def by_text(graph: quia.DecisionGraph, d: dict[str, Any], changes: dict[str, str]) -> dict[str, Any]:
+    """The oracle's states that texts on the page stand for."""
+    variables = {v.name: v for v in graph.variables}
+    found = {}
+    for name, text in changes.items():
+        fitting = [s for s in oracle.domain(d, name) if variables[name].text(variables[name].encode(s)) == text]
+        assert len(fitting) == 1
+        found[name] = fitting[0]
+    return found
+
+
+def test_comparisons() -> None:
+    """Congruent as the oracle has it; the common reason is a sufficient reason of both; the witness is one."""
+    rng = Random(5)
+    seen = {"congruent": 0, "shorter": 0, "witness": 0, "different": 0}
+    for _ in range(CASES):
+        d = random_case(rng).graph
+        graph = graph_of(d)
+        one = random_instance(rng, d)
+        other = random_neighbour(rng, d, one)
+        found = answers.compare(graph, {"one": one, "other": other})
+        decisions = [oracle.classify(d, one), oracle.classify(d, other)]
+        a, b = (dict(zip(d["variables"], oracle.world_of(d, i), strict=True)) for i in (one, other))
+        tested = {graph.variables[v].name for v in graph.tested}
+        apart = {name for name in tested if a[name] != b[name]}
+        assert found["decisions"] == decisions
+        assert found["congruent"] == oracle.congruent(d, one, other)
+        assert {row["feature"] for row in found["differences"]} == apart
+        for row in found["differences"]:
+            assert by_text(graph, d, {row["feature"]: row["one"]})[row["feature"]] == a[row["feature"]]
+            assert by_text(graph, d, {row["feature"]: row["other"]})[row["feature"]] == b[row["feature"]]
+        if found["congruent"]:
+            reason = frozenset(found["common_reason"])
+            assert reason in oracle.sufficient_reasons(d, one)
+            assert reason in oracle.sufficient_reasons(d, other)
+            assert not reason & apart
+            assert by_text(graph, d, found["common_reason"]) == {name: a[name] for name in reason}
+            seen["congruent"] += 1
+            # Not all is needed that the two share, so that a reason which is not minimal is seen.
+            seen["shorter"] += len(reason) < len(tested - apart)
+        else:
+            assert found["common_reason"] is None
+        if not found["congruent"] and decisions[0] == decisions[1]:
+            changes = found["witness"]["changes"]
+            assert set(changes) <= apart
+            changed = {**a, **by_text(graph, d, changes)}
+            assert oracle.worlds(d)[tuple(changed.values())] == found["witness"]["decision"] != decisions[0]
+            seen["witness"] += 1
+        else:
+            assert found["witness"] is None
+        seen["different"] += decisions[0] != decisions[1]
+    assert min(seen.values()) > 20, seen
+
+
+def test_common_reasons_drop_what_is_only_needed_with_another_feature() -> None:
+    """Of a ∧ b ∧ c or d ∧ e, two who share a to d but not e need a, b and c, and not d."""
+
+    def decide(world: dict[str, str]) -> str:
+        enough = world["a"] == world["b"] == world["c"] == "1" or world["d"] == world["e"] == "1"
+        return "yes" if enough else "no"
+
+    graph = graph_of(complete_tree(dict.fromkeys("abcde", "01"), decide))
+    one = dict.fromkeys("abcde", "1")
+    found = answers.compare(graph, {"one": one, "other": {**one, "e": "0"}})
+    assert found["common_reason"] == {"a": "1", "b": "1", "c": "1"}
+
+
+def test_answers_are_the_explanations_and_what_holds_without_some_facts() -> None:
+    rng = Random(6)
+    seen = {"holds": 0, "falls": 0, "against what is decided": 0, "limited": 0}
+    for _ in range(CASES):
+        case = random_case(rng)
+        d, graph = case.graph, graph_of(case.graph)
+        decision = oracle.classify(d, case.instance)
+        limit = rng.randrange(4)
+        without = sorted(name for name in d["variables"] if rng.random() < 0.4)
+        asked = {
+            "instance": case.instance,
+            "against": case.against,
+            "frozen": sorted(case.frozen),
+            "costs": case.costs or {},
+            "without": without,
+            "limit": limit,
+        }
+        found = answers.answer(graph, asked, name="m")
+        against = None if case.against == decision else case.against
+        seen["against what is decided"] += case.against == decision
+        expected = quia.explain(graph, case.instance, against=against, frozen=case.frozen, costs=case.costs)
+        assert found["explanation"] == expected.to_dict(limit=limit)
+        assert set(found["explanation"]) >= {"decision", "necessary", "sufficient"}
+        for kind in ("necessary", "sufficient"):
+            given = found["explanation"][kind]
+            assert len(given["reasons"]) == min(limit, given["count"])
+            seen["limited"] += limit < given["count"]
+        reasons = oracle.sufficient_reasons(d, case.instance, against, case.frozen)
+        assert set().union(*reasons) <= set(found["mentioned"]) <= set(d["variables"]) - case.frozen
+        if not without:
+            assert found["without"] is None
+            continue
+        told = found["without"]
+        assert sorted(told["features"]) == without
+        assert told["holds"] == oracle.holds_without(d, case.instance, without, against)
+        seen["holds" if told["holds"] else "falls"] += 1
+        if told["holds"]:
+            assert told["changes"] == {}
+        else:
+            assert set(told["changes"]) <= set(without)
+            world = dict(zip(d["variables"], oracle.world_of(d, case.instance), strict=True))
+            changed = {**world, **by_text(graph, d, told["changes"])}
+            assert oracle.worlds(d)[tuple(changed.values())] == told["decision"] != decision
+    assert min(seen.values()) > 20, seen
+
+
+def test_a_report_has_the_answer_that_was_asked_for() -> None:
+    rng = Random(7)
+    for _ in range(20):
+        case = random_case(rng)
+        graph = graph_of(case.graph)
+        asked = {"instance": case.instance, "against": case.against, "frozen": [*case.frozen], "limit": 2}
+        page = answers.report(graph, asked, name="the model")
+        held = page.split('id="quia-explanation"', 1)[1].split(">", 1)[1].split("</script>", 1)[0]
+        assert json.loads(held) == answers.answer(graph, asked, name="the model")["explanation"]
+        assert "the model" in page
+
+
+def test_the_form_is_made_of_what_the_model_has() -> None:
+    rng = Random(8)
+    for _ in range(CASES):
+        d = random_case(rng).graph
+        graph = graph_of(d)
+        told = answers.describe(graph, name="m.json", identity="7")
+        assert (told["id"], told["name"], told["nodes"]) == ("7", "m.json", len(graph))
+        assert told["classes"] == d["classes"]
+        assert told["example"].keys() == d["variables"].keys()
+        assert graph.classify(told["example"]) in d["classes"]
+        for index, variable in enumerate(told["variables"]):
+            own = graph.variables[index]
+            assert variable["name"] == own.name
+            assert variable["kind"] == d["variables"][own.name]["kind"]
+            assert variable["tested"] == (index in graph.tested)
+            assert variable["missing"] == (None in oracle.domain(d, own.name))
+            assert len(variable["states"]) == own.size
+            assert variable["cuts"] == [cut.threshold for cut in own.cuts]
+            json.dumps(variable, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    "variable",
+    [
+        Variable.numeric("x"),
+        Variable.numeric("x", [3]),
+        Variable.numeric("x", [(3, "before")]),
+        Variable.numeric("x", [1, math.nextafter(1, 2)]),
+        Variable.numeric("x", [1, (math.nextafter(1, 2), "before"), 2]),
+        Variable.numeric("x", [-math.inf, 0]),
+        Variable.numeric("x", [1e308, 1.7e308]),
+        Variable.numeric("x", [1e300]),
+        Variable.numeric("x", range(9), missing=True),
+        Variable.numeric("x", [0.1, 0.2, 0.3], single=True),
+    ],
+)
+def test_a_form_begins_in_the_middle(variable: Variable) -> None:
+    value = answers.typical(variable)
+    assert math.isfinite(float(value))
+    assert variable.encode(value) == (len(variable.cuts) + 1) // 2
+
+
+def test_a_form_has_no_number_that_json_has_not() -> None:
+    graph = quia.DecisionGraph.build([Variable.numeric("x", [-math.inf, 3])], ["c"], [-1], [0], [()])
+    told = answers.describe(graph, name="m", identity="1")
+    assert told["variables"][0]["cuts"] == [None, 3.0]
+    json.dumps(told, allow_nan=False)
+
+
+GOOD = {"instance": {"a": 1, "b": "x", "c": None, "d": True, "e": 1.5}}
+
+
+def test_questions_are_taken_as_they_are() -> None:
+    plain = {"against": None, "frozen": [], "costs": {}, "without": [], "limit": 10}
+    assert question.explanation(GOOD) == {**GOOD, **plain}
+    full = {**GOOD, "against": "c", "frozen": ["a"], "costs": {"a": 1e9, "b": 0.5}, "without": ["b"], "limit": 100}
+    assert question.explanation(full) == full
+    assert question.explanation({**GOOD, "limit": 0})["limit"] == 0
+    assert question.explanation({**GOOD, "limit": 7.0})["limit"] == 7
+    assert question.comparison({"one": {"a": 1}, "other": {}}) == {"one": {"a": 1}, "other": {}}
+    assert question.parse(b'{"a": [1]}') == {"a": [1]}
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"limit": -1}, "from 0 to 100"),
+        ({"limit": 101}, "from 0 to 100"),
+        ({"limit": True}, "from 0 to 100"),
+        ({"limit": 1.5}, "from 0 to 100"),
+        ({"limit": "1"}, "from 0 to 100"),
+        ({"against": 1}, "name of a class"),
+        ({"frozen": "a"}, "list of features"),
+        ({"frozen": [1]}, "list of features"),
+        ({"without": None}, "list of features"),
+        ({"costs": []}, "object from feature"),
+        ({"costs": {"a": 0}}, "above 0"),
+        ({"costs": {"a": -1}}, "above 0"),
+        ({"costs": {"a": 1.1e9}}, "at most 1e9"),
+        ({"costs": {"a": True}}, "a number above 0"),
+        ({"costs": {"a": "1"}}, "a number above 0"),
+        ({"instance": {"a": {}}}, "a value is a text"),
+        ({"instance": {"a": [1]}}, "a value is a text"),
+        ({"instance": None}, "must be an object"),
+        ({"one": {}}, "it may have"),
+    ],
+)
+def test_other_questions_are_refused(more: dict[str, Any], said: str) -> None:
+    with pytest.raises(Fault, match=said) as told:
+        question.explanation({**GOOD, **more})
+    assert told.value.status == 422
+
+
+@pytest.mark.parametrize("asked", [{}, {"one": {}}, {"one": {}, "other": []}, {"one": {}, "other": {}, "more": 1}])
+def test_other_comparisons_are_refused(asked: dict[str, Any]) -> None:
+    with pytest.raises(Fault):
+        question.comparison(asked)
