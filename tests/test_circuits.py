@@ -261,15 +261,20 @@ def test_decomposability_is_found_by_the_definition():
         small = random_formula(rng, boolean_variables(8), most_joins=4)
         moved = np.array([chosen[v] if v >= 0 else -1 for v in small.variable.tolist()], np.int32)
         formula = NNF(every, small.kind, moved, small.state, small.child_start, small.child)
-        below, first = [], {}
+        below, first, nodes, shared = [], {}, {AND: set(), OR: set()}, {AND: set(), OR: set()}
         for number, (kind, variable, _, children) in enumerate(formula.nodes):
             parts = [below[child] for child in children]
             common = [v for v in set().union(*parts) if sum(v in part for part in parts) > 1]
             if common and kind not in first:
                 first[kind] = (number, min(common))
+            if common:
+                nodes[kind].add(number)
+                shared[kind].update(common)
             below.append({variable} if kind == LITERAL else set().union(*parts))
         for kind in (AND, OR):
             assert formula.kernel.shared_variable(kind) == first.get(kind)
+            flags, sharing = formula.kernel.sharing(kind)
+            assert (set(np.flatnonzero(flags).tolist()), sharing.tolist()) == (nodes[kind], sorted(shared[kind]))
         assert formula.is_or_decomposable == (OR not in first)
         assert formula.is_and_decomposable == (AND not in first)
         outcomes.add((OR in first, AND in first))
