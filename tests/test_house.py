@@ -38,6 +38,7 @@ ORDER = [
     "families",
     "reasons",
     "counterfactual",
+    "circuit_bias",
     "bias",
     "verify",
     "load",
