@@ -75,7 +75,7 @@ def complete_reason(instance: Mapping[str, Any], formula: Formula, variables: It
     >>> e, f, g = (Variable.nominal(name, ["no", "yes"]) for name in "EFG")
     >>> gamma = complete_reason({"E": "yes", "F": "no", "G": "yes"}, parse("E & (F | G)", [e, f, g]))
     >>> print(gamma, paper.ssr(gamma))
-    E=yes & G=yes {frozenset({0, 1})}
+    E=yes & G=yes {frozenset({0, 2})}
     """
     if not formula.satisfied_by(instance):
         raise InstanceError(
