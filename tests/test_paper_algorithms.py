@@ -177,6 +177,7 @@ def test_the_only_state_of_a_variable_is_a_constant() -> None:
         assert algorithm(both) == {frozenset({1})}
     assert paper.sr(either) == paper.ssr(either) == paper.snr_dual(either) == {frozenset()}
     assert paper.nr(either) == paper.snr(either) == set()
+    assert [list(formula.find_necessary().listing()) for formula in (both, either)] == [[(1,)], []]
     assert (either.is_valid, both.is_valid, both.is_satisfiable) == (True, False, True)
     assert paper.implicate_minimum_lengths(either) == [inf, 1, inf]
     assert paper.implicant_minimum_lengths(either) == [0, 1, 0]

@@ -79,7 +79,8 @@ class NNF(ByFields):
 
     def find_necessary(self, **limits: Any) -> _kernel.Family:
         """The prime implicates of a monotone formula, as sets of variables."""
-        formula = self.simplified()
+        # The kernel takes constants as they are, but does not know that a variable's only state is one.
+        formula = self.simplified() if self._has_certain_literal or not self.is_monotone else self
         formula.require_monotone("finding prime implicates")
         return formula.kernel.necessary(**limits)
 
@@ -154,8 +155,13 @@ class NNF(ByFields):
             (len(self) == 1 or not (self.kind < LITERAL).any())
             and not (self.child_start[gates] == self.child_start[gates + 1]).any()
             and (np.bincount(self.child, minlength=len(self))[:-1] > 0).all()  # else there are nodes that nobody needs
-            and all(self.variables[v].size > 1 for v in self.mentioned)
+            and not self._has_certain_literal
         )
+
+    @property
+    def _has_certain_literal(self) -> bool:
+        """Whether a literal is a variable's only state."""
+        return any(self.variables[v].size == 1 for v in self.mentioned)
 
     @cached_property
     def _simplified(self) -> NNF:
