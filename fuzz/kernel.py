@@ -110,6 +110,7 @@ def replace(rng: Random, nnf: _kernel.Nnf) -> None:
     assert left.node_count <= nnf.node_count + 2
     for kind in (3, 4):
         nnf.shared_variable(kind)
+        nnf.sharing(kind)
 
 
 def random_nnf(rng: Random) -> list[Any]:

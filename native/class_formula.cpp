@@ -41,11 +41,17 @@ FlatNnf replaced(const Nnf& formula, std::span<const Fate> fate, Budget& budget)
   return builder.flat(made.back());
 }
 
-std::optional<Shared> shared_variable(const Nnf& formula, NnfKind kind, Budget& budget) {
-  constexpr std::size_t words = 4, bits = words * 64;
+namespace {
+
+constexpr std::size_t words = 4, bits = words * 64;
+
+// Calls `shared(node, variable ranks as words, first rank, end)` for each node of this kind two of whose children mention
+// the same variable, of those before `end`, which it may lower; once in each pass, of which there is one for each few
+// hundred variables, so that memory stays linear in the nodes. `variables` are the formula's, ascending.
+template <class F>
+void each_shared(const Nnf& formula, NnfKind kind, Budget& budget, std::vector<std::int32_t>& variables, F shared) {
   const std::size_t nodes = formula.node_count();
   // Variables by rank, so that large numbers cost no more.
-  std::vector<std::int32_t> variables;
   for (std::size_t node = 0; node < nodes; ++node)
     if (formula.kind(node) == NnfKind::literal) variables.push_back(formula.literal(node));
   std::sort(variables.begin(), variables.end());
@@ -56,10 +62,8 @@ std::optional<Shared> shared_variable(const Nnf& formula, NnfKind kind, Budget& 
       rank[node] = static_cast<std::size_t>(
           std::lower_bound(variables.begin(), variables.end(), formula.literal(node)) - variables.begin());
   std::vector<Word> below(nodes * words);
-  std::optional<Shared> found;
+  std::size_t end = nodes;
   for (std::size_t first = 0; first < variables.size(); first += bits) {
-    // What comes after a fault that is known can hold no earlier one.
-    const std::size_t end = found ? found->node : nodes;
     std::fill(below.begin(), below.begin() + static_cast<std::ptrdiff_t>(end * words), Word(0));
     for (std::size_t node = 0; node < end; ++node) {
       budget.step();
@@ -77,14 +81,40 @@ std::optional<Shared> shared_variable(const Nnf& formula, NnfKind kind, Budget& 
           mine[w] |= theirs[w];
         }
       }
-      if (formula.kind(node) != kind) continue;
-      const auto* word = std::find_if(common, common + words, [](Word w) { return w != 0; });
-      if (word == common + words) continue;
-      const std::size_t place = static_cast<std::size_t>(word - common) * 64 + std::countr_zero(*word);
-      found = Shared{node, variables[first + place]};
-      break;
+      if (formula.kind(node) == kind && std::any_of(common, common + words, [](Word w) { return w != 0; }))
+        shared(node, common, first, end);
     }
   }
+}
+
+}  // namespace
+
+std::optional<Shared> shared_variable(const Nnf& formula, NnfKind kind, Budget& budget) {
+  std::vector<std::int32_t> variables;
+  std::optional<Shared> found;
+  each_shared(formula, kind, budget, variables,
+              [&](std::size_t node, const Word* common, std::size_t first, std::size_t& end) {
+                const auto* word = std::find_if(common, common + words, [](Word w) { return w != 0; });
+                const std::size_t place = static_cast<std::size_t>(word - common) * 64 + std::countr_zero(*word);
+                found = Shared{node, variables[first + place]};
+                end = node;  // what comes after a fault that is known can hold no earlier one
+              });
+  return found;
+}
+
+Sharing sharing(const Nnf& formula, NnfKind kind, Budget& budget) {
+  std::vector<std::int32_t> variables;
+  Sharing found{std::vector<std::uint8_t>(formula.node_count()), {}};
+  std::vector<std::uint8_t> is_shared;
+  each_shared(formula, kind, budget, variables,
+              [&](std::size_t node, const Word* common, std::size_t first, std::size_t&) {
+                found.node[node] = 1;
+                is_shared.resize(variables.size());
+                for (std::size_t place = 0; place < bits; ++place)
+                  if (common[place / 64] >> (place % 64) & 1) is_shared[first + place] = 1;
+              });
+  for (std::size_t i = 0; i < is_shared.size(); ++i)
+    if (is_shared[i]) found.variables.push_back(variables[i]);
   return found;
 }
 

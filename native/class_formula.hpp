@@ -31,4 +31,12 @@ struct Shared {
 // A pass for each few hundred variables, so that memory stays linear in the nodes.
 std::optional<Shared> shared_variable(const Nnf& formula, NnfKind kind, Budget& budget);
 
+struct Sharing {
+  std::vector<std::uint8_t> node;      // for each node whether it is of the kind and two of its children share a variable
+  std::vector<std::int32_t> variables;  // that are so shared, ascending
+};
+
+// All such nodes and variables.
+Sharing sharing(const Nnf& formula, NnfKind kind, Budget& budget);
+
 }  // namespace quia

@@ -29,6 +29,7 @@ LISTS_OF_FEATURES: dict[str, Ask] = {
     "verify reason": lambda graph, given: quia.verify(graph, APPLICANT, given, "necessary"),
     "bias": lambda graph, given: quia.explain(graph, APPLICANT).bias(given),
     "holds_without": lambda graph, given: quia.explain(graph, APPLICANT).holds_without(given),
+    "even_if": lambda graph, given: quia.explain(graph, APPLICANT).even_if(given).to_dict(),
     "bias_of_classifier": quia.bias_of_classifier,
     "explain_batch frozen": lambda graph, given: quia.explain_batch(graph, ROWS, frozen=given),
     "explain_batch protected": lambda graph, given: quia.explain_batch(graph, ROWS, protected=given),
@@ -37,7 +38,7 @@ LISTS_OF_FEATURES: dict[str, Ask] = {
 }
 
 
-OR_ONE = ("bias", "holds_without", "bias_of_classifier")
+OR_ONE = ("bias", "holds_without", "even_if", "bias_of_classifier")
 
 
 @pytest.mark.parametrize("name", LISTS_OF_FEATURES)

@@ -14,9 +14,11 @@ from quia import (
     GraphError,
     InstanceError,
     Refuted,
+    TooLarge,
     Unsupported,
     Variable,
     bias_of_classifier,
+    circuit_bias,
     explain,
     load,
     verify,
@@ -202,10 +204,66 @@ def test_two_circuits_must_be_each_others_negation(tmp_path):
                 nnf.read(data, negative=tmp_path / "negative.nnf")
 
 
-def test_bias_of_a_whole_circuit_is_not_told():
-    _, node = pysdd(0b1000, 2, "left")
-    with pytest.raises(Unsupported, match="one decision"):
-        bias_of_classifier(load(node), ["1"])
+def check_bias(mask, n, circuit, protected):
+    """The answer is the definition's, and two instances of the function itself prove it."""
+    told = bias_of_classifier(circuit, protected)
+    assert told.biased == oracle.classifier_biased(tree(mask, n), protected), (mask, protected)
+    assert told.protected == tuple(sorted(protected))
+    if not told:
+        assert str(told).startswith("not biased: ")
+        return
+    worlds = [{s.feature: int(s.text) for s in states} for states in (told.instance, told.other)]
+    numbers = [sum(world.get(name, 0) << i for i, name in enumerate(names(n))) for world in worlds]
+    assert {name for name in names(n) if worlds[0].get(name) != worlds[1].get(name)} <= set(protected)
+    assert [str(value(mask, w)) for w in numbers] == [told.decision, told.other_decision]
+    assert told.decision != told.other_decision
+
+
+@pytest.mark.parametrize("tries", [None, 0], ids=["drawn", "compiled"])
+def test_bias_of_every_function_of_3_variables_as_a_circuit(tries, tmp_path, monkeypatch):
+    if tries is not None:
+        monkeypatch.setattr(circuit_bias, "TRIES", tries)
+    rng = random.Random(14)
+    for mask in range(256):
+        circuit = CIRCUITS[rng.choice(sorted(CIRCUITS))](mask, 3, rng, tmp_path)
+        for protected in oracle.subsets(names(3)):
+            check_bias(mask, 3, circuit, sorted(protected))
+
+
+def test_bias_of_circuits_that_mention_what_does_not_matter(monkeypatch):
+    """(v1 ∧ α) ∨ (v̄1 ∧ α), with α written in one way or in two."""
+    # v2 ⊕ v3, decided by v2 (node 6) and by v3 (node 7)
+    alpha = "L 2\nL -3\nA 2 0 1\nL -2\nL 3\nA 2 3 4\nO 2 2 2 5\nO 3 2 5 2\nL 1\nL -1\n"
+    same = f"nnf 13 14 3\n{alpha}A 2 6 8\nA 2 6 9\nO 1 2 10 11\n"
+    two = f"nnf 13 14 3\n{alpha}A 2 6 8\nA 2 7 9\nO 1 2 10 11\n"
+    mask = sum(((w >> 1 ^ w >> 2) & 1) << w for w in range(8))
+    for text in (same, two):
+        circuit = nnf.read(text.encode(), names=names(3))
+        assert [circuit.classify(w) for w in worlds(3)] == [str(value(mask, w)) for w in range(8)]
+        for protected in oracle.subsets(names(3)):
+            check_bias(mask, 3, circuit, sorted(protected))
+    monkeypatch.setattr(circuit_bias, "DIAGRAM_LIMIT", 1)
+    assert not bias_of_classifier(nnf.read(same.encode(), names=names(3)), ["v1"])  # told by the nodes
+    with pytest.raises(TooLarge, match="no biased decision was found"):
+        bias_of_classifier(nnf.read(two.encode(), names=names(3)), ["v1"])
+
+
+def test_bias_of_a_circuit_that_shows_in_one_instance_of_many():
+    """x matters only where all of 40 others are 1."""
+    lines = [f"L {v}" for v in range(1, 41)] + ["A 40 " + " ".join(map(str, range(40)))]
+    circuit = nnf.read("\n".join([f"nnf {len(lines)} 40 41", *lines, ""]).encode(), names=names(41))
+    for protected in (["v1"], ["v7", "v30"]):
+        told = bias_of_classifier(circuit, protected)
+        assert told
+        assert {told.decision, told.other_decision} == {"0", "1"}
+    assert not bias_of_classifier(circuit, ["v41"])
+
+
+def test_bias_of_a_dnnf_with_one_class_formula():
+    circuit = nnf.read(b"nnf 3 2 2\nL 1\nL 2\nO 0 2 0 1\n", names=names(2))
+    assert circuit.formulas[1] is None
+    for protected in oracle.subsets(names(2)):
+        check_bias(0b1110, 2, circuit, sorted(protected))
 
 
 def random_formula(rng, variables, *, most_joins=15):
@@ -261,15 +319,20 @@ def test_decomposability_is_found_by_the_definition():
         small = random_formula(rng, boolean_variables(8), most_joins=4)
         moved = np.array([chosen[v] if v >= 0 else -1 for v in small.variable.tolist()], np.int32)
         formula = NNF(every, small.kind, moved, small.state, small.child_start, small.child)
-        below, first = [], {}
+        below, first, nodes, shared = [], {}, {AND: set(), OR: set()}, {AND: set(), OR: set()}
         for number, (kind, variable, _, children) in enumerate(formula.nodes):
             parts = [below[child] for child in children]
             common = [v for v in set().union(*parts) if sum(v in part for part in parts) > 1]
             if common and kind not in first:
                 first[kind] = (number, min(common))
+            if common:
+                nodes[kind].add(number)
+                shared[kind].update(common)
             below.append({variable} if kind == LITERAL else set().union(*parts))
         for kind in (AND, OR):
             assert formula.kernel.shared_variable(kind) == first.get(kind)
+            flags, sharing = formula.kernel.sharing(kind)
+            assert (set(np.flatnonzero(flags).tolist()), sharing.tolist()) == (nodes[kind], sorted(shared[kind]))
         assert formula.is_or_decomposable == (OR not in first)
         assert formula.is_and_decomposable == (AND not in first)
         outcomes.add((OR in first, AND in first))

@@ -2,6 +2,8 @@
 
 import pickle
 import random
+import subprocess
+import sys
 from copy import deepcopy
 
 import pytest
@@ -140,7 +142,7 @@ def test_meaning_agrees_with_truth_tables():
             assert one.satisfied_by(world) == evaluated(one, world)
         x = rng.choice(variables)
         index = rng.randrange(x.size)
-        given = one.condition({x.name: x.labels[index]})
+        given = one.condition([state_number(x, index)])
         assert x not in given.variables
         assert table(given, variables) == oracle.condition(space, mine, x.name, x.labels[index])
 
@@ -176,13 +178,53 @@ def test_universal_quantification_agrees_with_definition_1():
             delta = nested_sets(rng, variables)
         chosen = rng.sample(variables, rng.randint(0, len(variables)))
         term = {v.name: rng.choice(v.labels) for v in chosen}
-        found, rule = quantify(term, delta)
+        found, rule = quantify([state(v, term[v.name]) for v in chosen], delta)
         rules[rule] = rules.get(rule, 0) + 1
         space = {v.name: v.labels for v in variables}
         assert table(found, variables) == oracle.forall_each(space, table(delta, variables), term)
         if rule != "Def. 1":  # a rule only replaces leaves
             assert found.size <= 2 * delta.size + 4 * len(variables)
     assert min(rules.get(rule, 0) for rule in ("Prop. 3", "Prop. 4", "Prop. 5", "Def. 1")) > 20, rules
+
+
+def test_a_misspelt_variable_is_refused():
+    exam, work = Variable.nominal("Exam", ["no", "yes"]), Variable.nominal("Work", ["no", "yes"])
+    delta = parse("Exam & Work", (exam, work))
+    for ask in (lambda term: forall(term, delta), delta.condition):
+        with pytest.raises(InstanceError, match=r"no variable 'Exan' \(did you mean 'Exam'\?\), only Exam, Work; "):
+            ask({"Exan": "yes"})
+        with pytest.raises(InstanceError, match="no variable 'grades'"):
+            ask({"Exam": "yes", "grades": "good"})
+        with pytest.raises(InstanceError, match="no variable 5"):
+            ask({5: "yes"})
+        # An instance has all features, and some of them the formula may not mention.
+        assert ask({"Exam": "yes", "Work": "yes", "grades": "good"}) is ask([state(exam, "yes"), state(work, "yes")])
+        assert ask([state(TERNARY[0], "x1")]) is delta
+    twins = state(exam, "yes") & state(Variable.nominal("Exam", ["a", "b", "c"]), "a")
+    with pytest.raises(InstanceError, match="same name"):
+        forall({"Exam": "a"}, twins)
+
+
+WIDE = "conjunction(disjunction(literals[i : i + 3]) for i in range(0, len(literals) - 2, 2))"
+DEEP = "reduce(lambda chain, step: (step[1] & chain) if step[0] % 2 else (step[1] | chain), enumerate(literals), TRUE)"
+
+
+@pytest.mark.parametrize("formula_of", [WIDE, DEEP])
+def test_quantifying_takes_memory_linear_in_the_variables(formula_of):
+    n = 32_000
+    program = f"""
+from functools import reduce
+from resource import RUSAGE_SELF, getrusage
+from quia import Variable
+from quia.formula import TRUE, conjunction, disjunction, quantify, state
+literals = [state(Variable.nominal(f"v{{i}}", ["0", "1"]), i % 2) for i in range({n})]
+delta = {formula_of}
+before = getrusage(RUSAGE_SELF).ru_maxrss
+assert quantify(literals, delta).rule == "Prop. 3"
+print(getrusage(RUSAGE_SELF).ru_maxrss - before)
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(run.stdout) * 1024 < 2_500 * n  # a set of variables at each node takes more
 
 
 def test_proposition_1():
@@ -201,15 +243,12 @@ def test_proposition_1():
 def test_proposition_2_distribution():
     rng = random.Random(5)
     for _ in range(200):
-        _, y, z = TERNARY
+        x, y, z = TERNARY
+        x2 = [state(x, "x2")]
         one, other = random_formula(rng, TERNARY), random_formula(rng, TERNARY)
-        assert formula.equivalent(
-            forall({"X": "x2"}, one & other), forall({"X": "x2"}, one) & forall({"X": "x2"}, other)
-        )
+        assert formula.equivalent(forall(x2, one & other), forall(x2, one) & forall(x2, other))
         without = random_formula(rng, (y, z))
-        assert formula.equivalent(
-            forall({"X": "x2"}, one | without), forall({"X": "x2"}, one) | forall({"X": "x2"}, without)
-        )
+        assert formula.equivalent(forall(x2, one | without), forall(x2, one) | forall(x2, without))
 
 
 def test_the_example_after_proposition_3():

@@ -61,6 +61,14 @@ void bind_nnf(nb::module_& module) {
              const auto found = without_gil([&] { return shared_variable(nnf, gate, budget); });
              return found ? nb::object(nb::make_tuple(found->node, found->variable)) : nb::none();
            },
+           "kind"_a)
+      .def("sharing",
+           [](const Nnf& nnf, std::uint8_t kind) {
+             const NnfKind gate = checked_gate(kind);
+             Budget budget = make_budget();
+             auto found = without_gil([&] { return sharing(nnf, gate, budget); });
+             return nb::make_tuple(to_numpy(std::move(found.node)), to_numpy(std::move(found.variables)));
+           },
            "kind"_a);
 }
 

@@ -206,6 +206,11 @@ class Nnf:
 
         Complexity: a pass for each 256 variables.
         """
+    def sharing(self, kind: int) -> tuple[_UInt8, _Int32]:
+        """For each node whether it is an `and` (3) or `or` (4) whose parts share a variable; the variables so shared.
+
+        Complexity: memory linear in the nodes, a pass for each 256 variables.
+        """
 
 @final
 class Family:

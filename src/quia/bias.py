@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 
 from quia.arguments import feature_indices
 from quia.circuit import Circuit
+from quia.circuit_bias import differing
 from quia.classifier import Classifier, loaded
-from quia.errors import TooLarge, Unsupported
+from quia.errors import TooLarge
 from quia.graph import DecisionGraph
 from quia.ranges import Ranges, intersection
 from quia.reason import State
@@ -108,19 +109,17 @@ def _all(states: Sequence[State]) -> str:
 
 
 def bias_of_classifier(classifier: Classifier, protected: Collection[str]) -> ClassifierBias:
-    """Whether any decision of the graph is biased against protected features.
+    """Whether any decision of the classifier is biased against protected features.
 
-    Walks the graph with two instances at once that must agree on every other feature. Complexity: pairs of
-    nodes for trees; in the worst case exponential for graphs, so it gives up with TooLarge at a limit.
+    Walks a graph with two instances at once that must agree on every other feature. Of a circuit instances are tried,
+    and where none is biased it is compiled. Complexity: pairs of nodes for trees; in the worst case exponential for
+    graphs and circuits, so it gives up with TooLarge at a limit.
     """
     graph = loaded(classifier)
     guarded = feature_indices({v.name: i for i, v in enumerate(graph.variables)}, protected, "protected", or_one=True)
-    if isinstance(graph, Circuit):
-        raise Unsupported(
-            f"whether some decision of a {graph.kind} is biased cannot be told",
-            cure="ask about one decision, with explain(…).bias(…), or give the classifier as a BDD",
-        )
     names = tuple(graph.variables[v].name for v in guarded)
+    if isinstance(graph, Circuit):
+        return _of_circuit(graph, guarded, names)
     if not set(graph.tested).intersection(guarded):
         return ClassifierBias(names, False)
     classes = _classes_below(graph)
@@ -168,6 +167,20 @@ def bias_of_classifier(classifier: Classifier, protected: Collection[str]) -> Cl
                 limit=SEARCH_LIMIT,
             )
     return ClassifierBias(names, False)
+
+
+def _of_circuit(circuit: Circuit, guarded: Collection[int], names: tuple[str, ...]) -> ClassifierBias:
+    found = differing(circuit, guarded)
+    if found is None:
+        return ClassifierBias(names, False)
+    (one, decision), (other, other_decision) = (
+        (
+            tuple(State(circuit.variables[v], states[v]) for v in circuit.tested),
+            circuit.classes[circuit.decide(states)],
+        )
+        for states in found
+    )
+    return ClassifierBias(names, True, one, decision, other, other_decision)
 
 
 _Context = tuple[tuple[int, Ranges], ...]

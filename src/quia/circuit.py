@@ -44,7 +44,15 @@ class Circuit:
             raise GraphError(f"the classes are {listed(self.classes)}; a circuit has two")
         if self.formulas[0] is None and self.formulas[1] is None:
             raise GraphError("the circuit has no class formula; give one or two")
+        for variable in self.variables:
+            if variable.size != 2:
+                raise GraphError(
+                    f"variable {variable.name!r} of the circuit has {variable.size} states, but a circuit's have two;"
+                    " compile formulas of others into a decision graph, with quia.formula.classifier"
+                )
         for formula in self.formulas:
+            if formula is not None and formula.variables != tuple(self.variables):
+                raise GraphError("a class formula of the circuit is over other variables than the circuit")
             if formula is not None and not formula.is_or_decomposable:
                 raise GraphError("a class formula of the circuit is not ∨-decomposable, so it cannot be quantified")
 

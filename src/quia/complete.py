@@ -1,19 +1,21 @@
-"""Complete reasons in closed form (paper §4).
+"""Complete reasons and class formulas in closed form (paper §4).
 
-The kernel makes them; `closed_form` is the same in plain Python, to be read beside the paper and compared with.
+The kernel makes complete reasons; `closed_form` is the same in plain Python, to be read beside the paper and compared
+with.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 import numpy as np
 
 from quia.circuit import Circuit
 from quia.classifier import Classifier
+from quia.errors import InstanceError, did_you_mean, listed, shown
 from quia.graph import DecisionGraph
 from quia.nnf import NNF, Builder
-from quia.ranges import covers
+from quia.ranges import Ranges, covers, difference
 
 
 def complete_reason(
@@ -41,6 +43,70 @@ def sustained(classifier: Classifier, states: Sequence[int], against: str | None
     if against is None:
         return classifier.decide(states).__eq__
     return classifier.classes.index(against).__ne__
+
+
+def class_formula(graph: DecisionGraph, label: str) -> NNF:
+    """Δᶜ[T]: the formula of a decision graph's class, which an instance satisfies if the graph gives it that class.
+
+    It is positive, and ∨-decomposable but for the disjunctions of one variable's states. Quantifying an instance of the
+    class from it gives the complete reason (`formula.forall`, with `formula.from_nnf`).
+
+    Complexity: linear in the graph's ranges, times the logarithm of the number of states. Paper: Def. 3, Prop. 6.
+    """
+    if label not in graph.classes:
+        raise InstanceError(
+            f"there is no class {shown(label)}; the classes are {listed(graph.classes)}"
+            f"{did_you_mean(label, graph.classes)}"
+        )
+    wanted = graph.classes.index(label)
+    build = Builder(graph.variables)
+    states = _StateSets(build)
+    delta: list[int] = []
+    for test, own, edges in graph.nodes:
+        if test < 0:
+            delta.append(build.constant(own == wanted))
+            continue
+        every = ((0, graph.variables[test].size - 1),)
+        delta.append(
+            build.conjunction(
+                [
+                    build.disjunction((delta[child], *states.blocks(test, difference(every, taken))))
+                    for taken, child in edges
+                ]
+            )
+        )
+    return build.nnf(delta[-1])
+
+
+class _StateSets:
+    """Sets of a variable's states as disjunctions that share what they have in common.
+
+    A range is a few blocks of 2ᵏ neighbouring states, each the disjunction of its two halves, so that a variable with
+    thousands of states does not cost as many at each node that tests it.
+    """
+
+    def __init__(self, build: Builder) -> None:
+        self.build = build
+        self.made: dict[tuple[int, int, int], int] = {}
+
+    def blocks(self, variable: int, ranges: Ranges) -> Iterator[int]:
+        """The largest blocks that make up the ranges."""
+        for first, high in ranges:
+            low = first
+            while low <= high:
+                size = low & -low or 1 << high.bit_length()
+                while low + size - 1 > high:
+                    size //= 2
+                yield self._block(variable, low, size)
+                low += size
+
+    def _block(self, variable: int, low: int, size: int) -> int:
+        if size == 1:
+            return self.build.literal(variable, low)
+        if (variable, low, size) not in self.made:
+            halves = (self._block(variable, at, size // 2) for at in (low, low + size // 2))
+            self.made[variable, low, size] = self.build.disjunction(halves)
+        return self.made[variable, low, size]
 
 
 def closed_form(

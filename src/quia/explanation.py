@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from quia.pickling import ByFields
 from quia.reason import State
 from quia.reasons import Reasons
 from quia.variables import UNKNOWN, Variable, decide_instance, tested_values
+
+if TYPE_CHECKING:
+    from quia.even_if import EvenIf
 
 SCHEMA = "quia/explanation/1"
 
@@ -239,6 +242,18 @@ class Explanation(ByFields):
         Complexity: linear in the complete reason.
         """
         return self._holds_whatever(feature_indices(self._index, features, "features", or_one=True))
+
+    def even_if(self, features: Collection[str], *, limit: int | None = None, timeout: float | None = None) -> EvenIf:
+        """Whether the decision would have stuck even if these features were otherwise, and because of what.
+
+        It sticks if it is the same (against a class: not that class) whatever they are, all others kept, and then
+        because of the sufficient reasons that speak of none of them. Printed, the answer is that sentence; or, if the
+        decision would not stick, the fewest (cheapest) changes of these features alone that change it.
+        """
+        from quia.even_if import even_if
+
+        named = feature_indices(self._index, features, "features", or_one=True)
+        return even_if(self, named, limit=limit, timeout=timeout)
 
     def bias(self, protected: Collection[str], *, limit: int | None = None, timeout: float | None = None) -> Bias:
         """Whether the decision can change, against a class: to that class, by changing protected features alone.

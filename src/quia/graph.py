@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,9 @@ from quia.consistent import Edges, establish
 from quia.errors import MissingValue, listed
 from quia.pickling import ByFields
 from quia.variables import UNKNOWN, Variable, encode_instance, tested_values
+
+if TYPE_CHECKING:
+    from quia.nnf import NNF
 
 States = Sequence[int] | Mapping[int, int]
 """The state of each variable."""
@@ -96,6 +99,16 @@ class DecisionGraph(ByFields):
         from quia.graph_dict import write
 
         return write(self)
+
+    def class_formula(self, label: str) -> NNF:
+        """Δᶜ[T]: the formula of a class, which an instance satisfies if the graph gives it that class.
+
+        It is positive, and ∨-decomposable but for the disjunctions of one variable's states. Complexity: linear in the
+        graph, times the logarithm of the number of states. Paper: Def. 3, Prop. 6.
+        """
+        from quia.complete import class_formula
+
+        return class_formula(self, label)
 
     @property
     def arrays(self) -> tuple[Ints, ...]:

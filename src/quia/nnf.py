@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from quia import _kernel
 from quia.caching import cached_property
-from quia.errors import FormatError, InstanceError, did_you_mean, listed, shown
+from quia.errors import InstanceError, Unsupported, did_you_mean, shown
 from quia.pickling import ByFields
 from quia.variables import Variable
 
@@ -24,6 +24,8 @@ _SIGNS = {AND: " & ", OR: " | "}
 _MOST_PRINTED = 2_000  # nodes of the formula written out; a larger one is printed as a list of its nodes
 
 Ints = npt.NDArray[np.integer[Any]]
+Node = tuple[int, int, int, tuple[int, ...]]
+"""For plain loops: kind, variable, state, children."""
 T = TypeVar("T")
 
 
@@ -77,7 +79,10 @@ class NNF(ByFields):
 
     def find_necessary(self, **limits: Any) -> _kernel.Family:
         """The prime implicates of a monotone formula, as sets of variables."""
-        return self.kernel.necessary(**limits)
+        # The kernel takes constants as they are, but does not know that a variable's only state is one.
+        formula = self.simplified() if self._has_certain_literal or not self.is_monotone else self
+        formula.require_monotone("finding prime implicates")
+        return formula.kernel.necessary(**limits)
 
     @cached_property
     def literals(self) -> Ints:
@@ -104,8 +109,71 @@ class NNF(ByFields):
         """Whether the formula is the constant ⊥."""
         return int(self.kind[-1]) == FALSE
 
+    @property
+    def is_valid(self) -> bool:
+        """Whether every instance satisfies a formula that is ∨-decomposable or monotone.
+
+        Of other formulas `quia.formula.is_valid` tells it. Complexity: linear. Paper: Lemma 1.
+        """
+        formula = self.simplified()
+        if formula.is_monotone or formula.is_or_decomposable:
+            return formula.is_true  # no literal is valid, and of such parts nothing valid is made
+        raise Unsupported(
+            "the validity of a formula that is neither ∨-decomposable nor monotone is not told in linear time",
+            cure="ask quia.formula.is_valid, with quia.formula.from_nnf",
+        )
+
+    @property
+    def is_satisfiable(self) -> bool:
+        """Whether some instance satisfies a formula that is ∧-decomposable or monotone.
+
+        Of other formulas `quia.formula.is_satisfiable` tells it. Complexity: linear. Paper: Lemma 1.
+        """
+        formula = self.simplified()
+        if formula.is_monotone or formula.is_and_decomposable:
+            return not formula.is_false
+        raise Unsupported(
+            "the satisfiability of a formula that is neither ∧-decomposable nor monotone is not told in linear time",
+            cure="ask quia.formula.is_satisfiable, with quia.formula.from_nnf",
+        )
+
+    def simplified(self) -> NNF:
+        """An equivalent formula with a constant only where the whole is one, and no node that the root does not need.
+
+        A literal of a variable with one state is ⊤. The same object where nothing is to be done. Complexity: linear.
+
+        >>> raw = {"schema": "quia/nnf/1", "nodes": [{"constant": True}, {"literal": ["E", "yes"]}, {"and": [0, 1]}]}
+        >>> str(NNF.from_dict(raw, [Variable.nominal("E", ["no", "yes"])]).simplified())
+        'E=yes'
+        """
+        return self if self._is_simple else self._simplified
+
     @cached_property
-    def nodes(self) -> tuple[tuple[int, int, int, tuple[int, ...]], ...]:
+    def _is_simple(self) -> bool:
+        gates = np.flatnonzero(self.kind >= AND)
+        return bool(
+            (len(self) == 1 or not (self.kind < LITERAL).any())
+            and not (self.child_start[gates] == self.child_start[gates + 1]).any()
+            and (np.bincount(self.child, minlength=len(self))[:-1] > 0).all()  # else there are nodes that nobody needs
+            and not self._has_certain_literal
+        )
+
+    @property
+    def _has_certain_literal(self) -> bool:
+        """Whether a literal is a variable's only state."""
+        return any(self.variables[v].size == 1 for v in self.mentioned)
+
+    @cached_property
+    def _simplified(self) -> NNF:
+        build = Builder(self.variables)
+
+        def literal(variable: int, state: int) -> int:
+            return build.literal(variable, state) if self.variables[variable].size > 1 else build.true
+
+        return build.nnf(self.fold(build.constant, literal, build.conjunction, build.disjunction))
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
         """For plain loops: each node's kind, variable, state and children."""
         kind, variable, state = self.kind.tolist(), self.variable.tolist(), self.state.tolist()
         start, child = self.child_start.tolist(), self.child.tolist()
@@ -184,12 +252,31 @@ class NNF(ByFields):
 
         return build.nnf(self.fold(build.constant, literal, build.conjunction, build.disjunction))
 
-    @cached_property
+    @property
     def is_monotone(self) -> bool:
         """Whether no variable occurs in two different states (paper §2)."""
-        literals = self.kind == LITERAL
-        pairs = np.unique(np.stack([self.variable[literals], self.state[literals]]), axis=1)
-        return int(pairs.shape[1]) == len(self.mentioned)
+        return self._clash is None
+
+    @cached_property
+    def _clash(self) -> str | None:
+        """A variable that occurs in two different states, in words; None if there is none."""
+        variables, states = self.variable[self.literals], self.state[self.literals]
+        last = np.zeros(len(self.variables), np.int32)
+        last[variables] = states
+        clashing = np.flatnonzero(last[variables] != states)
+        if not len(clashing):
+            return None
+        variable = int(variables[clashing[0]])
+        return " and ".join(self.variables[variable].phrase(int(s)) for s in (states[clashing[0]], last[variable]))
+
+    def require_monotone(self, what: str) -> None:
+        """Raise Unsupported if the formula is not monotone, which `what` needs."""
+        if self._clash is not None:
+            raise Unsupported(
+                f"{what} takes a monotone formula, in which a variable occurs in one state, but this one mentions"
+                f" {self._clash}",
+                cure="take the complete reason of an instance, with quia.explain or quia.formula.complete_reason",
+            )
 
     @cached_property
     def is_or_decomposable(self) -> bool:
@@ -209,8 +296,8 @@ class NNF(ByFields):
         text, _ = self.fold(
             lambda value: ("true" if value else "false", LITERAL),
             lambda variable, state: (self.variables[variable].phrase(state), LITERAL),
-            lambda parts: (_SIGNS[AND].join(_bracketed(part, OR) for part in parts), AND),
-            lambda parts: (_SIGNS[OR].join(_bracketed(part, AND) for part in parts), OR),
+            lambda parts: (_SIGNS[AND].join(_bracketed(part, OR) for part in parts) or "true", AND),
+            lambda parts: (_SIGNS[OR].join(_bracketed(part, AND) for part in parts) or "false", OR),
         )
         return text
 
@@ -249,27 +336,16 @@ class NNF(ByFields):
 
     def to_dict(self) -> dict[str, Any]:
         """The formula as plain data: its nodes, children first, the root last."""
-        nodes: list[Any] = []
-        for kind, variable, state, children in self.nodes:
-            if kind == LITERAL:
-                nodes.append({"literal": [self.variables[variable].name, self.variables[variable].text(state)]})
-            elif kind in (TRUE, FALSE):
-                nodes.append({"constant": kind == TRUE})
-            else:
-                nodes.append({KINDS[kind]: list(children)})
-        return {"schema": "quia/nnf/1", "nodes": nodes}
+        from quia.nnf_dict import write
+
+        return write(self)
 
     @staticmethod
     def from_dict(data: Any, variables: Iterable[Variable]) -> NNF:
         """A formula from `to_dict`'s data, over these variables."""
-        known = tuple(variables)
-        index = {v.name: i for i, v in enumerate(known)}
-        if not isinstance(data, Mapping) or data.get("schema") != "quia/nnf/1" or not data.get("nodes"):
-            raise FormatError(f"{shown(data)} is no formula; it must have 'schema': 'quia/nnf/1' and 'nodes'")
-        columns: list[tuple[int, int, int, tuple[int, ...]]] = []
-        for number, node in enumerate(data["nodes"]):
-            columns.append(_node_from(node, number, known, index))
-        return _from_nodes(known, columns)
+        from quia.nnf_dict import read
+
+        return read(data, variables)
 
 
 class Builder:
@@ -277,8 +353,8 @@ class Builder:
 
     def __init__(self, variables: Sequence[Variable]) -> None:
         self._variables = tuple(variables)
-        self._nodes: list[tuple[int, int, int, tuple[int, ...]]] = []
-        self._known: dict[tuple[int, int, int, tuple[int, ...]], int] = {}
+        self._nodes: list[Node] = []
+        self._known: dict[Node, int] = {}
         self.false, self.true = self._node(FALSE), self._node(TRUE)
 
     def constant(self, value: bool) -> int:
@@ -322,16 +398,17 @@ class Builder:
                 for child in self._nodes[number][3]:
                     used[child] = 1
         position: dict[int, int] = {}
-        kept: list[tuple[int, int, int, tuple[int, ...]]] = []
+        kept: list[Node] = []
         for number in range(root + 1):
             if used[number]:
                 position[number] = len(kept)
                 kind, variable, state, children = self._nodes[number]
                 kept.append((kind, variable, state, tuple(position[child] for child in children)))
-        return _from_nodes(self._variables, kept)
+        return from_nodes(self._variables, kept)
 
 
-def _from_nodes(variables: tuple[Variable, ...], nodes: Sequence[tuple[int, int, int, tuple[int, ...]]]) -> NNF:
+def from_nodes(variables: tuple[Variable, ...], nodes: Sequence[Node]) -> NNF:
+    """The formula of these nodes, children first, the root last."""
     return NNF(
         variables,
         np.array([node[0] for node in nodes], np.uint8),
@@ -339,29 +416,6 @@ def _from_nodes(variables: tuple[Variable, ...], nodes: Sequence[tuple[int, int,
         np.array([node[2] for node in nodes], np.int32),
         np.cumsum([0, *(len(node[3]) for node in nodes)], dtype=np.int64),
         np.array([child for node in nodes for child in node[3]], np.int32),
-    )
-
-
-def _node_from(
-    node: Any, number: int, variables: Sequence[Variable], index: Mapping[str, int]
-) -> tuple[int, int, int, tuple[int, ...]]:
-    kind, value = next(iter(node.items())) if isinstance(node, Mapping) and len(node) == 1 else (None, None)
-    if kind == "constant" and isinstance(value, bool):
-        return (TRUE if value else FALSE, -1, -1, ())
-    if kind == "literal" and isinstance(value, (list, tuple)) and len(value) == 2 and value[0] in index:
-        variable = variables[index[value[0]]]
-        texts = [variable.text(state) for state in range(variable.size)]
-        if value[1] in texts:
-            return (LITERAL, index[value[0]], texts.index(value[1]), ())
-    if (
-        kind in ("and", "or")
-        and isinstance(value, (list, tuple))
-        and all(type(child) is int and 0 <= child < number for child in value)
-    ):
-        return (KINDS.index(kind), -1, -1, tuple(value))
-    raise FormatError(
-        f"node {number} of the formula is {shown(node)}; it must be a literal of {listed(index)}, a constant, or"
-        " 'and' / 'or' of nodes before it"
     )
 
 

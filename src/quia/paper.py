@@ -2,7 +2,11 @@
 
 They are the specification that the compiled kernel is held to and the baseline it is measured against, so they stay
 plain Python and recurse as the paper does. A reason is a frozenset of variable indices: in a monotone formula a
-variable occurs in one state only. All four take a monotone NNF; SNR and SSR need it ∨-decomposable too.
+variable occurs in one state only.
+
+All of them take a monotone NNF; SNR and SSR need it ∨-decomposable too, and the dual of SNR ∧-decomposable. That is
+checked, and `Unsupported` is raised where it is not so. The paper allows no constants; here they are simplified away
+first, which can only help a formula to be decomposable.
 
 Glossary: Δ `node`, σ `sigma`, Σ `implicants`, iml `minimum_length`.
 """
@@ -13,9 +17,12 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
-from quia.errors import TooLarge, Unsupported
-from quia.nnf import AND, FALSE, LITERAL, NNF, TRUE
+import numpy as np
+
+from quia.errors import InstanceError, TooLarge, Unsupported
+from quia.nnf import AND, FALSE, LITERAL, NNF, OR, TRUE
 
 Set = frozenset[int]
 Family = set[Set]
@@ -31,7 +38,8 @@ def snr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
 
     Complexity: output polynomial, O(M·E) for M reasons and E edges. Paper: Algorithm 1, Props. 12–14.
     """
-    _require_decomposable(formula, "SNR")
+    formula = _monotone(formula, "SNR")
+    _require_decomposable(formula, "SNR", OR)
     minimum_length = implicate_minimum_lengths(formula)
     cache: dict[int, Family] = {}
 
@@ -46,10 +54,10 @@ def snr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
             found = set()
         elif kind == LITERAL:
             found = {frozenset((variable,))}
-        elif kind == AND:  # line 9: only the conjuncts that attain the minimum length
+        elif kind == AND:  # line 7: only the conjuncts that attain the minimum length
             shortest = (c for c in children if minimum_length[c] == minimum_length[node])
             found = set().union(*(visit(child) for child in shortest))
-        else:  # line 7
+        else:  # line 5
             found = _product([visit(child) for child in children])
         cache[node] = found
         return found
@@ -60,27 +68,58 @@ def snr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
 
 def implicate_minimum_lengths(formula: NNF) -> list[float]:
     """The length of the shortest implicates of every node; ∞ for ⊤. Paper: Def. 6, Prop. 12."""
+    formula.require_monotone("iml")
+    _require_decomposable(formula, "iml", OR)
+    return _minimum_lengths(formula, AND)
+
+
+def implicant_minimum_lengths(formula: NNF) -> list[float]:
+    """The length of the shortest implicants of every node; ∞ for ⊥. Paper: the dual of Prop. 12."""
+    formula.require_monotone("the dual of iml")
+    _require_decomposable(formula, "the dual of iml", AND)
+    return _minimum_lengths(formula, OR)
+
+
+def _minimum_lengths(formula: NNF, least: int) -> list[float]:
+    """The lengths of nodes, if gates of the kind `least` have the least of their parts' and the others the sum."""
+    true, false = (math.inf, 0) if least == AND else (0, math.inf)
+    always = {v for v in formula.mentioned if formula.variables[v].size == 1}
     lengths: list[float] = []
-    for kind, _, _, children in formula.nodes:
-        if kind == TRUE:
-            lengths.append(math.inf)
-        elif kind == FALSE:
-            lengths.append(0)
-        elif kind == LITERAL:
-            lengths.append(1)
-        elif kind == AND:
-            lengths.append(min(lengths[child] for child in children))
+    for kind, variable, _, children in formula.nodes:
+        if kind == LITERAL:
+            lengths.append(true if variable in always else 1)
+        elif kind in (TRUE, FALSE):
+            lengths.append(true if kind == TRUE else false)
+        elif kind == least:
+            lengths.append(min((lengths[child] for child in children), default=math.inf))
         else:
             lengths.append(sum(lengths[child] for child in children))
     return lengths
 
 
+def snr_dual(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
+    """All shortest implicants of a monotone, ∧-decomposable formula, by the dual of Algorithm 1.
+
+    Complexity: output polynomial, as Algorithm 1. Paper: the remark before "Shortest Sufficient Reasons".
+    """
+    formula = _monotone(formula, "the dual of SNR")
+    _require_decomposable(formula, "the dual of SNR", AND)
+    return snr(_dual(formula), check=check)
+
+
+def _dual(formula: NNF) -> NNF:
+    """The formula with ∧ and ∨, ⊤ and ⊥ exchanged, whose prime implicates are the prime implicants of this one."""
+    exchanged = np.array([TRUE, FALSE, LITERAL, OR, AND], np.uint8)
+    return replace(formula, kind=exchanged[formula.kind])
+
+
 def nr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
     """All necessary reasons: the prime implicates of the formula.
 
-    Paper: Algorithm 1 without pruning, subsumption checked after line 9. Where disjuncts share variables, which the
-    paper's closed forms exclude, it is checked after line 7 too.
+    Paper: Algorithm 1 without pruning, subsumption checked after line 7. Where disjuncts share variables, which the
+    paper's closed forms exclude, it is checked after line 5 too.
     """
+    formula = _monotone(formula, "NR")
     reduce_products = not formula.is_or_decomposable
     cache: dict[int, Family] = {}
 
@@ -110,6 +149,7 @@ def nr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
 
 def sr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
     """All sufficient reasons: the prime implicants of the formula. Paper: the dual of NR."""
+    formula = _monotone(formula, "SR")
     reduce_unions = not formula.is_or_decomposable
     cache: dict[int, Family] = {}
 
@@ -146,7 +186,8 @@ def ssr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
     Paper: Algorithm 2. Its cache knows two things: the k-implicants {{}} are the j-implicants for all j, and the
     k-implicants hold the j-implicants for all j ≤ k.
     """
-    _require_decomposable(formula, "SSR")
+    formula = _monotone(formula, "SSR")
+    _require_decomposable(formula, "SSR", OR)
     if formula.is_true:
         return {EMPTY}
     if formula.is_false:
@@ -232,9 +273,20 @@ def _product(families: Iterable[Family], check: Callable[[], None] = no_check) -
     return product
 
 
-def _require_decomposable(formula: NNF, what: str) -> None:
-    if not formula.is_or_decomposable:
+def _monotone(formula: NNF, what: str) -> NNF:
+    """The formula without inner constants, if it is monotone then."""
+    if not isinstance(formula, NNF):
+        raise InstanceError(f"{what} takes an NNF, not a {type(formula).__name__}; quia.formula.to_nnf makes one")
+    simple = formula.simplified()
+    simple.require_monotone(what)
+    return simple
+
+
+def _require_decomposable(formula: NNF, what: str, gate: int) -> None:
+    if gate == OR and not formula.is_or_decomposable:
         raise Unsupported(f"{what} as published needs a ∨-decomposable formula", cure="ask for all reasons instead")
+    if gate == AND and not formula.is_and_decomposable:
+        raise Unsupported(f"{what} needs an ∧-decomposable formula", cure="ask for all reasons instead")
 
 
 @contextmanager

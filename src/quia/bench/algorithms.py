@@ -65,7 +65,8 @@ class Outcome:
 def reason_formula(graph: DecisionGraph, states: npt.NDArray[np.int32]) -> NNF:
     """The complete reason of the decision on an instance, in plain Python, ready for the paper's algorithms."""
     formula = closed_form(graph, states.tolist())
-    _ = formula.nodes, formula.is_or_decomposable  # kept with the formula, so that no algorithm's time has them
+    # Kept with the formula, so that no algorithm's time has them.
+    _ = formula.nodes, formula.is_or_decomposable, formula.is_monotone, formula.simplified()
     return formula
 
 

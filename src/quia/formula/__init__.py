@@ -23,28 +23,30 @@ from quia.formula.core import (
 from quia.formula.forms import negation_normal_form, positive_form
 from quia.formula.meaning import (
     equivalent,
-    implies,
-    is_satisfiable,
-    is_valid,
     models,
     prime_implicants,
     prime_implicates,
     worlds,
 )
+from quia.formula.nnfs import circuit, complete_reason, from_nnf, to_nnf
 from quia.formula.quantify import Quantified, forall, quantify
 from quia.formula.syntax import parse
+from quia.formula.validity import implies, is_satisfiable, is_valid
 
 __all__ = [
     "FALSE",
     "TRUE",
     "Formula",
     "Quantified",
+    "circuit",
     "classifier",
     "compiled",
+    "complete_reason",
     "conjunction",
     "disjunction",
     "equivalent",
     "forall",
+    "from_nnf",
     "implies",
     "is_satisfiable",
     "is_valid",
@@ -58,5 +60,6 @@ __all__ = [
     "prime_implicates",
     "quantify",
     "state",
+    "to_nnf",
     "worlds",
 ]

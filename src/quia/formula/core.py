@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn, TypeVar
 from weakref import WeakValueDictionary
 
-from quia.errors import InstanceError, shown
+from quia.errors import InstanceError, did_you_mean, listed, shown
 from quia.variables import Variable
 
 CONSTANT_FALSE, CONSTANT_TRUE, STATE, NOT, AND, OR = range(6)
@@ -170,12 +170,17 @@ class Formula:
     @property
     def is_or_decomposable(self) -> bool:
         """Whether this is an NNF in which the disjuncts of every disjunction share no variable."""
-        return self.is_nnf and not shared_variables(self, OR)
+        return self.is_nnf and not self._shares(OR)
 
     @property
     def is_and_decomposable(self) -> bool:
         """Whether this is an NNF in which the conjuncts of every conjunction share no variable."""
-        return self.is_nnf and not shared_variables(self, AND)
+        return self.is_nnf and not self._shares(AND)
+
+    def _shares(self, kind: int) -> bool:
+        from quia.formula.sharing import sharing
+
+        return bool(sharing(self, kind).gates)
 
 
 _known: WeakValueDictionary[Any, Formula] = WeakValueDictionary()
@@ -261,6 +266,25 @@ def children_first(root: Formula) -> Iterator[Formula]:
                 yield node
 
 
+def with_last_uses(root: Formula) -> Iterator[tuple[Formula, list[Formula]]]:
+    """Every node once, children first, with those of its parts that no later node is made of.
+
+    What is known of these can be forgotten, so that sets kept for nodes do not add up to a square.
+    """
+    nodes = list(children_first(root))
+    uses: dict[Formula, int] = {}
+    for node in nodes:
+        for child in node.children:
+            uses[child] = uses.get(child, 0) + 1
+    for node in nodes:
+        done = []
+        for child in node.children:
+            uses[child] -= 1
+            if not uses[child]:
+                done.append(child)
+        yield node, done
+
+
 def parts_of(formula: Formula, kind: int) -> Iterator[Formula]:
     """The conjuncts (disjuncts) of nested conjunctions (disjunctions); of another kind, the formula."""
     work, seen = [formula], set()
@@ -273,33 +297,23 @@ def parts_of(formula: Formula, kind: int) -> Iterator[Formula]:
             work.extend(reversed(node.children))
 
 
-def shared_variables(formula: Formula, kind: int) -> set[Variable]:
-    """The variables that two parts of one conjunction (disjunction) share."""
-    order = formula.variables
-    bit = {variable: 1 << i for i, variable in enumerate(order)}
-    shared = 0
-
-    def joined(node: Formula, parts: list[int]) -> int:
-        nonlocal shared
-        bits = 0
-        for part in parts:
-            if node.kind == kind:
-                shared |= bits & part
-            bits |= part
-        return bits
-
-    formula.fold(lambda node: 0 if node.variable is None else bit[node.variable], joined)
-    return {variable for i, variable in enumerate(order) if shared >> i & 1}
-
-
 def positive_term(term: Any, variables: Sequence[Variable]) -> dict[Variable, int]:
-    """A positive term as the state of each of its variables.
+    """A positive term over a formula's variables, as the state of each of its variables.
 
-    It is a mapping from name to value, in which other names are ignored, a formula that is a positive term, or an
-    iterable of states.
+    It is a formula that is a positive term, an iterable of states, or a mapping from name to value. A mapping that
+    names all of the variables is an instance, and may name others; if it leaves one out, each name must be of one.
     """
     if isinstance(term, Mapping):
         by_name = {variable.name: variable for variable in variables}
+        if len(by_name) < len(variables):
+            raise InstanceError("two variables of the formula have the same name; give states instead of names")
+        if any(name not in term for name in by_name):
+            for name in term:
+                if name not in by_name:
+                    raise InstanceError(
+                        f"the formula mentions no variable {shown(name)}{did_you_mean(name, by_name)}, only"
+                        f" {listed(by_name)}; if it is meant, give its state, a formula, instead of its name"
+                    )
         return {by_name[name]: by_name[name].encode(value) for name, value in term.items() if name in by_name}
     literals = list(parts_of(term, AND)) if isinstance(term, Formula) else list(term)
     given: dict[Variable, int] = {}

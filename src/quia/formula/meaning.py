@@ -1,4 +1,4 @@
-"""What formulas mean: worlds, models, implication, and prime implicants and implicates by their definitions."""
+"""What formulas mean: worlds, models, equivalence, and prime implicants and implicates."""
 
 from __future__ import annotations
 
@@ -6,16 +6,20 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from math import prod
 
+from quia._kernel import Family, OverBudget
 from quia.errors import TooLarge
-from quia.formula.core import AND, CONSTANT_TRUE, NOT, Formula, conjunction, negation, state_number
-from quia.formula.diagram import FALSE, TRUE, Diagram, good_order
+from quia.formula.core import AND, CONSTANT_TRUE, NOT, Formula, negation, state_number
+from quia.formula.diagram import Diagram, good_order
+from quia.formula.nnfs import to_nnf
+from quia.formula.validity import without_constants
+from quia.nnf import LITERAL
 from quia.variables import Variable
 
 World = dict[str, str]
 Literals = frozenset[Formula]
 
 MOST_WORLDS = 2**20
-"""How many worlds, or literal sets, working by the definition looks at before it gives up."""
+"""How many worlds, or sets of literals, are looked at or listed before it is given up."""
 
 
 def worlds(variables: Iterable[Variable]) -> Iterator[World]:
@@ -37,36 +41,22 @@ def models(formula: Formula, variables: Iterable[Variable] | None = None) -> Ite
             yield {variable.name: variable.text(s) for variable, s in zip(every, states, strict=True)}
 
 
-def is_satisfiable(formula: Formula) -> bool:
-    """Whether some world is a model."""
-    return _node(formula) != FALSE
-
-
-def is_valid(formula: Formula) -> bool:
-    """Whether every world is a model."""
-    return _node(formula) == TRUE
-
-
-def implies(one: Formula, other: Formula) -> bool:
-    """Whether every model of one is a model of the other: α ⊨ β."""
-    return not is_satisfiable(conjunction((one, negation(other))))
-
-
 def equivalent(one: Formula, other: Formula) -> bool:
     """Whether two formulas have the same models."""
     diagram = Diagram(good_order((one, other)))
     return diagram.compile(one) == diagram.compile(other)
 
 
-def _node(formula: Formula) -> int:
-    return Diagram(good_order((formula,))).compile(formula)
-
-
 def prime_implicants(formula: Formula, *, positive: bool = False) -> set[Literals]:
     """The terms, as sets of literals, that imply the formula and contain no other such term (paper §2).
 
-    With `positive`, of the positive terms alone. By the definition, so for small formulas.
+    With `positive`, of the positive terms alone. Of a complete reason both are the sufficient reasons, subsets of the
+    instance (Prop. 10). A monotone formula may be large, and is answered by the kernel; any other is by the definition,
+    so it has to be small.
     """
+    simple = without_constants(formula)
+    if simple.is_monotone:
+        return _listed(simple, lambda family: family.dual())
     table = _Table(formula)
     return table.minimal(
         lambda literals: table.true_in & table.everywhere(literals) == table.everywhere(literals), positive
@@ -76,10 +66,60 @@ def prime_implicants(formula: Formula, *, positive: bool = False) -> set[Literal
 def prime_implicates(formula: Formula, *, positive: bool = False) -> set[Literals]:
     """The clauses, as sets of literals, that the formula implies and that contain no other such clause (paper §2).
 
-    With `positive`, of the positive clauses alone. By the definition, so for small formulas.
+    With `positive`, of the positive clauses alone: of a complete reason these are the necessary reasons, the subsets of
+    the instance that Prop. 10 speaks of. Without it there are more where a variable has three states or more: X=x2
+    implies the clauses X≠x1 and X≠x3 too, and none of the three contains another. A monotone formula may be large, and
+    is answered by the kernel; any other is by the definition, so it has to be small.
     """
+    simple = without_constants(formula)
+    if simple.is_monotone:
+        found = _listed(simple, lambda family: family)
+        return found if positive else _with_weaker_literals(found)
     table = _Table(formula)
     return table.minimal(lambda literals: table.true_in & table.somewhere(literals) == table.true_in, positive)
+
+
+def _listed(formula: Formula, primes: Callable[[Family], Family]) -> set[Literals]:
+    """The members of a family that is made of the prime implicates of a monotone formula, as sets of its states."""
+    nnf = to_nnf(formula)
+    state = {v: state_number(nnf.variables[v], s) for kind, v, s, _ in nnf.nodes if kind == LITERAL}
+    try:
+        necessary = nnf.find_necessary()
+        family = primes(necessary) if necessary.complete else None
+    except OverBudget:
+        family = None
+    if family is None:
+        raise TooLarge(
+            "the primes of the formula do not fit into 2 GiB; ask for the shortest, with paper.ssr", limit=2**31
+        )
+    _check_count(family.count())
+    return {frozenset(state[member] for member in members) for members in family.listing()}
+
+
+def _with_weaker_literals(clauses: set[Literals]) -> set[Literals]:
+    """The prime clauses of a monotone formula: in a positive one, each xᵢ may be any x̄ⱼ, j ≠ i, in its stead.
+
+    All states but xᵢ are alike to the formula, so a clause of such literals is implied just if the one with xᵢ is.
+    """
+    choices = {literal: _weaker(literal) for clause in clauses for literal in clause}
+    _check_count(sum(prod(len(choices[literal]) for literal in clause) for clause in clauses))
+    return {frozenset(choice) for clause in clauses for choice in product(*(choices[literal] for literal in clause))}
+
+
+def _weaker(literal: Formula) -> list[Formula]:
+    assert literal.variable is not None
+    size = literal.variable.size
+    others = (negation(state_number(literal.variable, j)) for j in range(size) if j != literal.index)
+    return [literal, *others] if size > 2 else [literal]
+
+
+def _check_count(count: int) -> None:
+    if count > MOST_WORLDS:
+        raise TooLarge(
+            f"the formula has {count} primes, too many for a set; list the first, with explain(…) of a classifier of"
+            " it, or take the shortest, with quia.paper",
+            limit=MOST_WORLDS,
+        )
 
 
 class _Table:
@@ -91,8 +131,8 @@ class _Table:
         self.count = prod(sizes)
         if self.count > MOST_WORLDS or prod(2 * size + 1 for size in sizes) > MOST_WORLDS * 16:
             raise TooLarge(
-                f"{len(sizes)} variables have too many worlds and terms for the definition; explain a classifier of the"
-                " formula instead",
+                f"{len(sizes)} variables have too many worlds and terms for the definition; take the complete reason of"
+                " an instance first, with quia.formula.complete_reason, or explain a classifier of the formula",
                 limit=MOST_WORLDS,
             )
         self.all = (1 << self.count) - 1

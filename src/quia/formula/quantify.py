@@ -13,6 +13,8 @@ Where none does, Definition 1 itself is applied for that state, which can double
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import and_, or_
 from typing import Any, Literal, NamedTuple
 
 from quia.errors import TooLarge
@@ -24,13 +26,13 @@ from quia.formula.core import (
     STATE,
     TRUE,
     Formula,
-    children_first,
     positive_term,
-    shared_variables,
     simplified,
     state_number,
+    with_last_uses,
 )
 from quia.formula.forms import negation_normal_form
+from quia.formula.sharing import sharing
 from quia.variables import Variable
 
 Rule = Literal["Prop. 3", "Prop. 4", "Prop. 5", "Def. 1"]
@@ -50,7 +52,9 @@ class Quantified(NamedTuple):
 def forall(states: Any, formula: Formula) -> Formula:
     """∀γ·Δ: the universal quantification of states, at most one of each variable, from a formula.
 
-    The states are a mapping from variable name to value, a positive term, or an iterable of state formulas.
+    The states are a mapping from variable name to value, a positive term, or an iterable of state formulas. An
+    instance may name variables that the formula does not mention, which changes nothing; a mapping that leaves one of
+    the formula's variables out may not, as a name that is misspelt looks like that.
 
     >>> from quia.formula import parse
     >>> x = Variable.nominal("X", ["x1", "x2", "x3"])
@@ -61,11 +65,14 @@ def forall(states: Any, formula: Formula) -> Formula:
 
 
 def quantify(states: Any, formula: Formula) -> Quantified:
-    """∀γ·Δ together with the rule that licensed it."""
+    """∀γ·Δ together with the rule that licensed it.
+
+    Complexity: where no disjunction shares a quantified variable, a pass for each 256 variables; memory linear.
+    """
     given = positive_term(states, formula.variables)
     found = negation_normal_form(formula)
     rule: Rule = "Prop. 3"
-    for variable in sorted(shared_variables(found, OR) & given.keys(), key=lambda v: v.name):
+    for variable in sorted(sharing(found, OR).variables & given.keys(), key=lambda v: v.name):
         licence = _licence(found, variable, given[variable])
         if licence == "Def. 1":
             found = by_definition(variable, given.pop(variable), found)
@@ -105,29 +112,36 @@ class _Occurrences(NamedTuple):
 def _licence(formula: Formula, variable: Variable, index: int) -> Rule:
     """The weakest rule that lets ∀xᵢ into every disjunction, or Def. 1 if there is one that none lets it into."""
     own = 1 << index
-    as_set: dict[Formula, int] = {}  # literals of the variable, and disjunctions of nothing else
+    as_set: dict[Formula, int] = {}  # disjunctions of literals of the variable and nothing else
     occurs: dict[Formula, _Occurrences] = {}
+
+    def states(node: Formula) -> int | None:
+        found = _states_in(node, variable)  # not kept, as there may be many
+        return as_set.get(node) if found is None else found
+
     rule: Rule = "Prop. 3"
-    for node in children_first(formula):
-        states = _states_in(node, variable)
-        if states is not None:
-            as_set[node] = states
-        elif node.kind == OR and all(child in as_set for child in node.children):
-            as_set[node] = _bits_joined([as_set[child] for child in node.children])
-        elif node.children and node.kind != NOT:
-            sets = [as_set[child] for child in node.children if child in as_set]
+    for node, done in with_last_uses(formula):
+        if node.children and node.kind != NOT:
+            every = [states(child) for child in node.children]
+            sets = [each for each in every if each is not None]
             deep = [occurs[child] for child in node.children if child in occurs]
-            if node.kind == OR:
-                own_set = _bits_joined(sets)
-                licence = _licence_of(own, own_set if sets else None, deep)
-                if licence == "Def. 1":
-                    return licence
-                rule = max(rule, licence, key=_ORDER.index)
-                sets = [own_set] if sets else []
-            if sets or deep:
-                occurs[node] = _Occurrences(
-                    _bits_joined([*sets, *(o.union for o in deep)]), _common([*sets, *(o.common for o in deep)])
-                )
+            if node.kind == OR and len(sets) == len(every):
+                as_set[node] = _bits_joined(sets)
+            else:
+                if node.kind == OR:
+                    own_set = _bits_joined(sets)
+                    licence = _licence_of(own, own_set if sets else None, deep)
+                    if licence == "Def. 1":
+                        return licence
+                    rule = max(rule, licence, key=_ORDER.index)
+                    sets = [own_set] if sets else []
+                if sets or deep:
+                    occurs[node] = _Occurrences(
+                        _bits_joined([*sets, *(o.union for o in deep)]), _common([*sets, *(o.common for o in deep)])
+                    )
+        for part in done:
+            as_set.pop(part, None)
+            occurs.pop(part, None)
     return rule
 
 
@@ -148,29 +162,42 @@ def _replaced(formula: Formula, given: dict[Variable, int]) -> Formula:
     """∀γ·Δ where a rule licenses every distribution: literals and sets of states are replaced (Props. 1 and 3)."""
     made: dict[Formula, Formula] = {}
     as_set: dict[Formula, tuple[Variable, int]] = {}
-    for node in children_first(formula):
-        variable = node.variable if node.kind == STATE else node.children[0].variable if node.kind == NOT else None
-        if variable is not None:
-            states = _states_in(node, variable)
-            assert states is not None
-            as_set[node] = (variable, states)
-            made[node] = _quantified_set(node, variable, states, given)
+
+    def states(node: Formula) -> tuple[Variable, int] | None:
+        variable = _variable(node)
+        found = None if variable is None else _states_in(node, variable)  # not kept, as there may be many
+        return as_set.get(node) if variable is None or found is None else (variable, found)
+
+    for node, done in with_last_uses(formula):
+        if (of := states(node)) is not None:
+            made[node] = _quantified_set(node, *of, given)
         elif not node.children:
             made[node] = node
         else:
-            parts = list(node.children)
-            done = [made[child] for child in parts]
+            parts = [made[child] for child in node.children]
             if node.kind == OR:
+                every = [states(child) for child in node.children]
                 sets: dict[Variable, int] = {}
-                for child in parts:
-                    if child in as_set:
-                        sets[as_set[child][0]] = sets.get(as_set[child][0], 0) | as_set[child][1]
-                if len(sets) == 1 and all(child in as_set for child in parts):
+                for each in every:
+                    if each is not None:
+                        sets[each[0]] = sets.get(each[0], 0) | each[1]
+                if len(sets) == 1 and None not in every:
                     as_set[node] = next(iter(sets.items()))
-                replaced = {v: _quantified_set(None, v, states, given) for v, states in sets.items() if v in given}
-                done = [replaced.get(as_set[c][0], made[c]) if c in as_set else made[c] for c in parts]
-            made[node] = simplified(node.kind, done)
+                whole = {v: _quantified_set(None, v, bits, given) for v, bits in sets.items() if v in given}
+                parts = [
+                    whole.get(each[0], part) if each is not None else part
+                    for each, part in zip(every, parts, strict=True)
+                ]
+            made[node] = simplified(node.kind, parts)
+        for part in done:
+            as_set.pop(part, None)
+            del made[part]
     return made[formula]
+
+
+def _variable(node: Formula) -> Variable | None:
+    """The variable of a literal; None if the node is none."""
+    return node.children[0].variable if node.kind == NOT else node.variable
 
 
 def _quantified_set(node: Formula | None, variable: Variable, states: int, given: dict[Variable, int]) -> Formula:
@@ -184,14 +211,8 @@ def _quantified_set(node: Formula | None, variable: Variable, states: int, given
 
 
 def _bits_joined(parts: Sequence[int]) -> int:
-    bits = 0
-    for part in parts:
-        bits |= part
-    return bits
+    return reduce(or_, parts, 0)
 
 
 def _common(parts: Sequence[int]) -> int:
-    bits = parts[0]
-    for part in parts[1:]:
-        bits &= part
-    return bits
+    return reduce(and_, parts)

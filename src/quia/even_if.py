@@ -1,0 +1,90 @@
+"""Even if … because: would a decision have been the same with some features otherwise, and what holds it up?
+
+A decision sticks whatever some features are, all others kept, if and only if one of its sufficient reasons speaks of
+none of them: that reason is what is left to force it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from quia.reason import Reason, State
+from quia.reasons import Reasons
+
+if TYPE_CHECKING:
+    from quia.explanation import Explanation
+
+_MOST_TOLD = 3  # reasons in the sentence
+
+
+@dataclass(frozen=True, slots=True)
+class EvenIf:
+    """Whether a decision would have stuck even if some features were otherwise, and because of what; true if so.
+
+    If it `holds`, `because` are the sufficient reasons that speak of none of the features, lazily. If not, `changes`
+    are states of the features with which, all else the same, the decision is `changed_decision`, or could be where that
+    is not `certain`, as features are unknown; none, where a timeout was too short to find the nearest. Against a class,
+    to stick is not to become that class.
+    """
+
+    features: tuple[str, ...]
+    holds: bool
+    decision: str
+    against: str | None
+    because: Reasons
+    changes: tuple[State, ...] = ()
+    changed_decision: str | None = None
+    certain: bool = True
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+    def __str__(self) -> str:
+        if not self.holds:
+            would = "would" if self.certain else "could"
+            if not self.changes:
+                return f"no: {_listed(self.features)} alone can change the decision; time ran out before how"
+            changed = " and ".join(map(str, self.changes))
+            return f"no: with {changed}, and all else the same, the decision {would} be {self.changed_decision}"
+        stays = f"would be {self.decision}" if self.against is None else f"would not be {self.against}"
+        otherwise = f"{_listed(self.features)} were otherwise" if self.features else "nothing were otherwise"
+        return f"the decision {stays} even if {otherwise}{self._reason()}"
+
+    def _reason(self) -> str:
+        found = list(islice(self.because, _MOST_TOLD + 1))
+        if found == [Reason()]:
+            return ", because nothing can change it"
+        told = "".join(f", {'or ' if place else ''}because {reason}" for place, reason in enumerate(found[:_MOST_TOLD]))
+        return told + (", and for more reasons" if len(found) > _MOST_TOLD else "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as plain data, with the reasons that `because` lists."""
+        return {
+            "features": list(self.features),
+            "holds": self.holds,
+            "decision": self.decision,
+            "against": self.against,
+            "because": {"complete": self.because.complete, "reasons": [reason.to_dict() for reason in self.because]},
+            "changes": {state.feature: state.text for state in self.changes},
+            "changed_decision": self.changed_decision,
+            **({} if self.certain else {"certain": False}),
+        }
+
+
+def even_if(why: Explanation, features: Sequence[int], *, limit: int | None, timeout: float | None) -> EvenIf:
+    """The answer for an explanation and some of its variables, which may be otherwise even if they are frozen."""
+    names = tuple(why.variables[v].name for v in features)
+    kept = tuple(v for v in why.frozen_variables if v not in features)
+    sticking = why if kept == why.frozen_variables else replace(why, frozen_variables=kept)
+    because = sticking.sufficient_reasons(limit=limit, timeout=timeout).avoiding(*names)
+    if why.holds_without(names):
+        return EvenIf(names, True, why.decision, why.against, because)
+    bias = why.bias(names, timeout=timeout)
+    return EvenIf(names, False, why.decision, why.against, because, bias.changes, bias.changed_decision, bias.certain)
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
