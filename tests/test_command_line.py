@@ -41,7 +41,7 @@ def test_explain_reads_well(capsys: pytest.CaptureFixture[str], model: Path) -> 
     assert (code, err) == (0, "")
     assert "Decision: Reject" in out
     assert "Reject because Essay=fail and Interview=fail, whatever the rest" in out
-    assert "would need: Interview ≠ fail" in out
+    assert "could change with: Interview ≠ fail" in out
     assert "with Interview=pass: Accept" in out
     assert "\x1b" not in out, "colour only on a terminal"
 
@@ -75,7 +75,7 @@ def test_the_question_is_passed_on(capsys: pytest.CaptureFixture[str], model: Pa
     code, out, _ = run(capsys, "explain", model, *settings(), "--limit", "1")
     assert "3 necessary reasons, the first 1 of them" in out
     code, out, _ = run(capsys, "explain", model, *settings(), "--all")
-    assert out.count("would need") == 3
+    assert out.count("could change with") == 3
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from types import ModuleType
 
 import pytest
 
+import quia
 from quia import DecisionGraph
 
 ROOT = Path(__file__).parents[1]
@@ -66,6 +67,18 @@ def test_every_block_has_a_language_that_says_whether_it_is_run() -> None:
             name for name in opened if name.startswith("{")
         }, page
         assert page.name == "README.md" or "" not in opened, page
+
+
+def test_no_text_says_that_the_facts_of_a_necessary_reason_must_change() -> None:
+    """With SAT and Essay altered the applicant is accepted, and Interview, a necessary reason, stays as it was."""
+    graph = quia.load(ROOT / "examples" / "admissions.json")
+    instance = {"SAT": 1400, "GPA": "medium", "Essay": "fail", "Interview": "fail"}
+    necessary = {reason.features for reason in quia.explain(graph, instance).necessary_reasons()}
+    assert {("Interview",), ("SAT", "Essay")} <= necessary
+    assert graph.classify(instance | {"SAT": 1500, "Essay": "pass"}) != graph.classify(instance)
+    texts = [ROOT / "README.md", *PAGES, *(DOCS / "schemas").glob("*.json"), *(ROOT / "src").rglob("*.py")]
+    wrong = re.compile(r"must\s+(\*?all\*?\s+)?change\b|(have|has|had|needs?)\s+to\s+change\b", re.IGNORECASE)
+    assert {file.name: found[0] for file in texts if (found := wrong.search(file.read_text()))} == {}
 
 
 def test_the_format_document_shows_a_graph() -> None:

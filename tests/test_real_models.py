@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -12,6 +11,7 @@ import pytest
 
 import quia
 from quia import paper
+from quia.bench.alarm import TimeIsUp, limited
 
 TREES = [
     "adult",
@@ -28,20 +28,11 @@ TREES = [
 PATIENCE = 1.0  # seconds for the paper's SR, which may take for ever
 
 
-class OutOfPatience(Exception):
-    pass
-
-
 def patient(algorithm: Any, formula: quia.NNF) -> set[tuple[int, ...]] | None:
-    stop = time.monotonic() + PATIENCE
-
-    def check() -> None:
-        if time.monotonic() > stop:
-            raise OutOfPatience
-
     try:
-        return {tuple(sorted(members)) for members in algorithm(formula, check=check)}
-    except OutOfPatience:
+        with limited(PATIENCE):
+            return {tuple(sorted(members)) for members in algorithm(formula)}
+    except TimeIsUp:
         return None
 
 

@@ -154,7 +154,7 @@ class Explanation(ByFields):
     def necessary_reasons(
         self, *, shortest: bool = False, limit: int | None = None, timeout: float | None = None
     ) -> Reasons:
-        """Minimal sets of facts that must all change for the decision to change (prime implicates)."""
+        """Minimal sets of facts which, altered properly, change the decision (prime implicates)."""
         return self._reasons("necessary", shortest, limit, timeout)
 
     def sufficient_reasons(

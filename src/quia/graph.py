@@ -95,7 +95,12 @@ class DecisionGraph(ByFields):
         return read(data)
 
     def to_dict(self) -> dict[str, Any]:
-        """The graph in the JSON format; reading that gives an equal graph."""
+        """The graph in the JSON format.
+
+        Reading that gives the same nodes, variables and classes, and hence the same decisions and reasons. Nodes may
+        come in another order, those without names are then called as they are written (`n0`, …), and `notes` are not
+        kept, so it is equal (`==`) only where the graph has names in that order, as one that was read from JSON has.
+        """
         from quia.graph_dict import write
 
         return write(self)

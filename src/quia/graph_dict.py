@@ -1,4 +1,4 @@
-"""The JSON format of a decision graph: plain dicts in, plain dicts out, round trip exact."""
+"""The JSON format of a decision graph: plain dicts in, the same dicts out."""
 
 from __future__ import annotations
 

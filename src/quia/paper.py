@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -29,11 +29,7 @@ Family = set[Set]
 EMPTY: Set = frozenset()
 
 
-def no_check() -> None:
-    """The default of `check`, which is called now and then and may raise to stop the work."""
-
-
-def snr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
+def snr(formula: NNF) -> Family:
     """All shortest necessary reasons: the shortest implicates of the formula.
 
     Complexity: output polynomial, O(M·E) for M reasons and E edges. Paper: Algorithm 1, Props. 12–14.
@@ -46,7 +42,6 @@ def snr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
     def visit(node: int) -> Family:
         if node in cache:
             return cache[node]
-        check()
         kind, variable, _, children = formula.nodes[node]
         if kind == FALSE:
             found = {EMPTY}
@@ -97,14 +92,14 @@ def _minimum_lengths(formula: NNF, least: int) -> list[float]:
     return lengths
 
 
-def snr_dual(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
+def snr_dual(formula: NNF) -> Family:
     """All shortest implicants of a monotone, ∧-decomposable formula, by the dual of Algorithm 1.
 
     Complexity: output polynomial, as Algorithm 1. Paper: the remark before "Shortest Sufficient Reasons".
     """
     formula = _monotone(formula, "the dual of SNR")
     _require_decomposable(formula, "the dual of SNR", AND)
-    return snr(_dual(formula), check=check)
+    return snr(_dual(formula))
 
 
 def _dual(formula: NNF) -> NNF:
@@ -113,7 +108,7 @@ def _dual(formula: NNF) -> NNF:
     return replace(formula, kind=exchanged[formula.kind])
 
 
-def nr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
+def nr(formula: NNF) -> Family:
     """All necessary reasons: the prime implicates of the formula.
 
     Paper: Algorithm 1 without pruning, subsumption checked after line 7. Where disjuncts share variables, which the
@@ -126,7 +121,6 @@ def nr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
     def visit(node: int) -> Family:
         if node in cache:
             return cache[node]
-        check()
         kind, variable, _, children = formula.nodes[node]
         if kind == FALSE:
             found = {EMPTY}
@@ -135,11 +129,11 @@ def nr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
         elif kind == LITERAL:
             found = {frozenset((variable,))}
         elif kind == AND:
-            found = remove_subsumed(set().union(*(visit(child) for child in children)), check)
+            found = remove_subsumed(set().union(*(visit(child) for child in children)))
         else:
             found = _product([visit(child) for child in children])
             if reduce_products:
-                found = remove_subsumed(found, check)
+                found = remove_subsumed(found)
         cache[node] = found
         return found
 
@@ -147,7 +141,7 @@ def nr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
         return visit(len(formula) - 1)
 
 
-def sr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
+def sr(formula: NNF) -> Family:
     """All sufficient reasons: the prime implicants of the formula. Paper: the dual of NR."""
     formula = _monotone(formula, "SR")
     reduce_unions = not formula.is_or_decomposable
@@ -156,7 +150,6 @@ def sr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
     def visit(node: int) -> Family:
         if node in cache:
             return cache[node]
-        check()
         kind, variable, _, children = formula.nodes[node]
         if kind == TRUE:
             found = {EMPTY}
@@ -168,11 +161,11 @@ def sr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
             # Conjuncts may share variables, so each product must be reduced, and early, as it only grows.
             found = {EMPTY}
             for child in children:
-                found = remove_subsumed(_product([found, visit(child)], check), check)
+                found = remove_subsumed(_product([found, visit(child)]))
         else:
             found = set().union(*(visit(child) for child in children))
             if reduce_unions:
-                found = remove_subsumed(found, check)
+                found = remove_subsumed(found)
         cache[node] = found
         return found
 
@@ -180,7 +173,7 @@ def sr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
         return visit(len(formula) - 1)
 
 
-def ssr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
+def ssr(formula: NNF) -> Family:
     """All shortest sufficient reasons: the shortest implicants of the formula.
 
     Paper: Algorithm 2. Its cache knows two things: the k-implicants {{}} are the j-implicants for all j, and the
@@ -208,7 +201,6 @@ def ssr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
         known = cached(key, k)
         if known is not None:
             return known
-        check()
         kind, variable, _, children = formula.nodes[node]
         implicants: Family = set()
         if kind == LITERAL:
@@ -239,7 +231,7 @@ def ssr(formula: NNF, *, check: Callable[[], None] = no_check) -> Family:
         return found
 
 
-def remove_subsumed(family: Iterable[Set], check: Callable[[], None] = no_check) -> Family:
+def remove_subsumed(family: Iterable[Set]) -> Family:
     """The members of a family that hold no other member.
 
     >>> sorted(map(sorted, remove_subsumed([frozenset({1}), frozenset({1, 2}), frozenset({2, 3})])))
@@ -249,7 +241,6 @@ def remove_subsumed(family: Iterable[Set], check: Callable[[], None] = no_check)
     for member in sorted(family, key=len):
         if not any(smaller <= member for smaller in kept):
             kept.append(member)
-        check()
     return set(kept)
 
 
@@ -261,13 +252,12 @@ def _add_unsubsumed(family: Family, member: Set) -> None:
     family.add(member)
 
 
-def _product(families: Iterable[Family], check: Callable[[], None] = no_check) -> Family:
+def _product(families: Iterable[Family]) -> Family:
     """S₁ × S₂ × …: every union of one member from each."""
     product: Family = {EMPTY}
     for family in families:
         joined: Family = set()
         for left in product:
-            check()
             joined.update(left | right for right in family)
         product = joined
     return product

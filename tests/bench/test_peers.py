@@ -2,6 +2,7 @@
 
 import json
 import random
+import signal
 import sys
 from pathlib import Path
 
@@ -36,6 +37,14 @@ def test_the_tree_that_peers_get_decides_as_ours(seed):
         if v >= 0
     )
     assert min(job["shortest"]) >= 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_rows_at_once_are_decided_as_one_by_one(seed):
+    it = subject(seed)
+    rows = it.job(1.0)["rows"]
+    assert runner.decider(it.tree)(rows).tolist() == [runner.decide(it.tree, row) for row in rows]
+    assert runner.decider(it.tree)(rows[:0]).tolist() == []
 
 
 def test_trees_with_other_tests_are_left_out(examples):
@@ -89,6 +98,24 @@ def test_our_own_answers_are_right_and_minimal():
         assert not line["wrong"] and not line["not_minimal"] and line["answered"] == 40
 
 
+def test_only_the_tools_own_work_is_in_its_time(monkeypatch):
+    clock = {"now": 0.0}
+
+    def takes(seconds, result):
+        def work(given):
+            clock["now"] += seconds
+            return result
+
+        return work
+
+    for name in ("process_time", "perf_counter"):
+        monkeypatch.setattr(runner.time, name, lambda: clock["now"])
+    answer = {"count": 1, "reasons": [[2, 1, 2]], "whole": True}
+    found = runner._timed(runner.Steps(takes(7, "raw"), takes(100, "given"), takes(1000, dict(answer))), [0.5], 60)
+    assert found == {"count": 1, "reasons": [[1, 2]], "whole": True, "seconds": 7, "wall": 7}
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
 def test_a_peer_runs_apart_and_its_hangs_and_faults_are_told(tmp_path):
     it = subject(3)
     it = peer_tree.Subject(it.name, it.classifier, it.features, it.tree, it.instances[:3], it.background)
@@ -96,22 +123,27 @@ def test_a_peer_runs_apart_and_its_hangs_and_faults_are_told(tmp_path):
     folder.mkdir()
     (folder / "runner.py").write_text(Path(runner.__file__).read_text())
     (folder / "odd_peer.py").write_text(
-        "from runner import decide\n"
+        "from runner import Steps\n"
         "def prepare(job):\n"
+        "    seen = []\n"
         "    def ask(row):\n"
+        "        seen.append(row)\n"
         "        if row == job['rows'][1]:\n"
         "            while True: pass\n"
         "        if row == job['rows'][2]: raise ValueError('no')\n"
-        "        return {'count': 1, 'reasons': [[0, 0, 1]], 'whole': True}\n"
-        "    return {'one sufficient': ask}\n"
+        "        return [0, 0, 1]\n"
+        "    def told(found):\n"
+        "        return {'count': len(seen), 'reasons': [found], 'whole': True}\n"
+        "    return {'one sufficient': Steps(ask, told=told)}\n"
     )
     job, out = tmp_path / "job.json", tmp_path / "out.jsonl"
-    job.write_text(json.dumps(it.job(0.2)))
+    job.write_text(json.dumps(it.job(2.0)))
     import subprocess
 
     done = subprocess.run([sys.executable, str(folder / "runner.py"), "odd", str(job), str(out)], capture_output=True)
     assert done.returncode == 0, done.stderr
     first, hung, faulty = map(json.loads, out.read_text().splitlines())
+    assert first["count"] == 2  # it was asked once before, so that its start is not in its time
     assert first["reasons"] == [[0, 1]] and hung["count"] is None and faulty["fault"] == "ValueError: no"
     answers, fault = peers.ask(Path(sys.executable), "nobody", it, 1.0, tmp_path)
     assert answers == [] and "nobody_peer" in fault

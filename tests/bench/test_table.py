@@ -225,6 +225,29 @@ def test_averages_are_over_the_instances_that_both_of_a_pair_finish():
     assert made["kernel"]["SR"]["ratio"] == pytest.approx((1 + 3) / 1.0)
 
 
+def test_an_answer_that_the_kernel_only_counted_is_in_no_ratio():
+    answer = {"NR": [3, 1.0], "SNR": [1, 1.0], "SSR": [1, 2.0]}
+    counted = {"SR": [10**6, 0.001, None]} | {q: [c, 0.5, 0.5] for q, (c, _) in answer.items()}
+    listed = counted | {"SR": [5, 0.001, 0.5]}
+    records = [{"benchmark": "b", "what": "about", "nodes": 3}]
+    for row, kernel in enumerate((counted, listed)):
+        paper = {"SR": [kernel["SR"][0], 50.0 - 48 * row]} | answer
+        record = {"benchmark": "b", "what": "instance", "row": row, "paper": paper, "kernel": kernel}
+        records.append(record | {"differ": [], "complete_reason": 0.1})
+    made = summary.summarise(records, {"b": "tree"})[0]
+    assert made["kernel"]["SR"]["ratio"] == pytest.approx(2.0 / 0.5)
+
+
+@pytest.mark.parametrize("has_alarm", [True, False])
+def test_the_table_says_by_which_clock_and_what_is_not_comparable(has_alarm, monkeypatch):
+    monkeypatch.setattr(report, "by_cpu", lambda: has_alarm)
+    names = {"compas": "tree", "spambase": "tree", "n_robdd": "graph", "n_quasi": "graph", "m_robdd": "graph"}
+    read = "\n".join(report.how_to_read({"paper_limit": 2.0}, [{"name": n, "kind": k} for n, k in names.items()]))
+    assert ("2 s of CPU for paper.py" if has_alarm else "2 s by the clock on the wall for paper.py") in read
+    assert "compas was rebuilt" in read and "gisette_like" not in read
+    assert "n_robdd and n_quasi are one function" in read and "m_robdd" not in read
+
+
 def test_the_papers_figures_add_up_as_the_paper_says():
     unfinished = {q: sum(printed(name)[q][2] for name in names()) for q in QUESTIONS}
     assert len(names()) == 15 and INSTANCES == 13_963

@@ -2,18 +2,18 @@
 
 Times are CPU seconds of the asking thread, so that what else the machine does matters little. As in the paper, the
 time of the paper's algorithms begins when the complete reason is there. The kernel's begins with the instance.
+The paper's algorithms run as they are published, with nothing else in their loops: an alarm stops them (`alarm`), and
+Python's search for cyclic garbage, of which they make none, is put off as `timeit` does.
 """
 
 from __future__ import annotations
 
-import signal
-import threading
+import gc
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,8 @@ import numpy.typing as npt
 
 from quia import paper
 from quia._kernel import Family, Graph, OverBudget
-from quia.complete import closed_form
+from quia.bench.alarm import TimeIsUp, limited
+from quia.complete import closed_form, complete_reason
 from quia.errors import TooLarge
 from quia.graph import DecisionGraph
 from quia.nnf import NNF
@@ -36,11 +37,14 @@ BATCH: dict[str, dict[str, bool]] = {
     "NR": {"necessary": False, "sufficient": False, "count_necessary": True},
     "SNR": {"necessary": True, "sufficient": False},
 }
-"""What the kernel's batch is asked for. It counts all reasons exactly and lists the shortest ones."""
-
-
-class TimeIsUp(Exception):
-    """The limit of one instance was reached."""
+"""What the kernel's batch is asked for: to count all reasons exactly, or to list the shortest ones."""
+LISTED: dict[str, dict[str, bool]] = {
+    "SR": {"necessary": False, "sufficient": True, "shortest": False},
+    "SSR": BATCH["SSR"],
+    "NR": {"necessary": True, "sufficient": False, "shortest": False},
+    "SNR": BATCH["SNR"],
+}
+"""What it is asked for beside the paper's algorithms: to list all that they list."""
 
 
 @dataclass(frozen=True)
@@ -63,46 +67,70 @@ class Outcome:
 
 
 def reason_formula(graph: DecisionGraph, states: npt.NDArray[np.int32]) -> NNF:
-    """The complete reason of the decision on an instance, in plain Python, ready for the paper's algorithms."""
+    """The complete reason of the decision on an instance, without the kernel, ready for the paper's algorithms."""
     formula = closed_form(graph, states.tolist())
     # Kept with the formula, so that no algorithm's time has them.
     _ = formula.nodes, formula.is_or_decomposable, formula.is_monotone, formula.simplified()
     return formula
 
 
+def complete_reason_seconds(graph: DecisionGraph, states: npt.NDArray[np.int32]) -> float:
+    """CPU seconds from an instance to a formula that the paper's algorithms can take, by the quickest way there is.
+
+    That is quia's own call. `closed_form`, which follows the paper's equations in Python to be read, takes up to a
+    hundred times as long, and nobody who wants reasons has to wait for it.
+    """
+    of = tuple(states.tolist())
+    with without_collections():
+        started = time.thread_time()
+        formula = complete_reason(graph, of)
+        _ = formula.nodes, formula.is_or_decomposable
+        return time.thread_time() - started
+
+
 def ask_paper(question: str, formula: NNF, limit: float) -> Outcome:
     """A question answered by the paper's algorithm in plain Python."""
-    started = time.thread_time()
-    deadline = started + limit
-
-    def check() -> None:
-        if time.thread_time() > deadline:
-            raise TimeIsUp
-
-    try:
-        with _alarm(limit):
-            found = PAPER[question](formula, check=check)
-    except (TimeIsUp, MemoryError, TooLarge):
-        return Outcome(None, time.thread_time() - started)
-    seconds = time.thread_time() - started
+    algorithm = PAPER[question]
+    with without_collections():
+        started = time.thread_time()
+        try:
+            with limited(limit):
+                found = algorithm(formula)
+                seconds = time.thread_time() - started
+        except (TimeIsUp, MemoryError, TooLarge):
+            return Outcome(None, time.thread_time() - started)
     return Outcome(len(found), seconds, seconds, frozenset(found))
+
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Put off Python's search for cyclic garbage: what it costs depends on what else is in memory."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def ask_kernel(question: str, graph: Graph, states: npt.NDArray[np.int32], limit: float) -> Outcome:
     """A question answered by the compiled kernel, one instance at a time."""
-    started = time.thread_time()
-    try:
-        family = _family(question, graph, states, limit)
-        count = family.count() if family is not None else None
-    except OverBudget:
-        count, family = None, None
-    seconds = time.thread_time() - started
-    if count is None or family is None:
-        return Outcome(None, seconds)
-    if count > MOST_LISTED:
-        return Outcome(count, seconds)
-    members = list(islice(family.listing(), count))
-    return Outcome(count, seconds, time.thread_time() - started, frozenset(map(frozenset, members)))
+    with without_collections():
+        started = time.thread_time()
+        try:
+            family = _family(question, graph, states, limit)
+            count = family.count() if family is not None else None
+        except OverBudget:
+            count, family = None, None
+        seconds = time.thread_time() - started
+        if count is None or family is None:
+            return Outcome(None, seconds)
+        if count > MOST_LISTED:
+            return Outcome(count, seconds)
+        members = list(islice(family.listing(), count))
+        listed = time.thread_time() - started
+    return Outcome(count, seconds, listed, frozenset(map(frozenset, members)))
 
 
 def _family(question: str, graph: Graph, states: npt.NDArray[np.int32], limit: float) -> Family | None:
@@ -114,21 +142,29 @@ def _family(question: str, graph: Graph, states: npt.NDArray[np.int32], limit: f
     return necessary.dual(shortest=question == "SSR", timeout=limit)
 
 
-def ask_batch(question: str, graph: Graph, states: npt.NDArray[np.int32], limit: float, *, least: float = 0.0) -> Batch:
-    """A question answered by the kernel for many rows in one call, on one core; again until `least` seconds passed."""
-    options: dict[str, Any] = BATCH[question]
+def ask_batch(
+    question: str,
+    graph: Graph,
+    states: npt.NDArray[np.int32],
+    limit: float,
+    *,
+    listed: bool = False,
+    least: float = 0.0,
+) -> Batch:
+    """A question answered by the kernel for many rows in one call, on one core; again until `least` seconds passed.
+
+    All reasons are counted, the shortest ones listed; with `listed` all are listed, up to MOST_LISTED of a row.
+    """
+    options: dict[str, Any] = (LISTED if listed else BATCH)[question]
     times = 0
     started = time.process_time()
     while not times or time.process_time() - started < least:
         found = graph.batch(states, threads=1, limit=MOST_LISTED, timeout_per_row=limit, **options)
         times += 1
     seconds = (time.process_time() - started) / times
-    column: Any = {
-        "SR": found.get("count_sufficient"),
-        "SSR": found.get("sufficient"),
-        "NR": found.get("count_necessary"),
-        "SNR": found.get("necessary"),
-    }[question]
+    # Of what was not asked for there is no column, so there is one.
+    (name,) = (name for name in ("count_sufficient", "sufficient", "count_necessary", "necessary") if options.get(name))
+    column: Any = found.get(name)
     return Batch(len(states), seconds, int((column["complete"] == 0).sum()))
 
 
@@ -139,22 +175,3 @@ class Batch:
     rows: int
     seconds: float
     unfinished: int
-
-
-@contextmanager
-def _alarm(limit: float) -> Iterator[None]:
-    """Raise TimeIsUp in what runs inside after so many CPU seconds, even where it does not look at the clock."""
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def ring(number: int, frame: FrameType | None) -> None:
-        raise TimeIsUp
-
-    before = signal.signal(signal.SIGPROF, ring)
-    signal.setitimer(signal.ITIMER_PROF, limit)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from quia.bench import plots, report
+from quia.bench.algorithms import MOST_LISTED
 
 _LIGHT = "--ink: #1c2328; --soft: #66727a; --line: #e3e7ea; --paper: #c2562d; --kernel: #1d7a8c; --page: #fff;"
 _DARK = "--ink: #e4e9ec; --soft: #97a4ac; --line: #313a40; --paper: #e78a5f; --kernel: #55b8ca; --page: #14191c;"
@@ -67,8 +68,8 @@ def page(summaries: Sequence[dict[str, Any]], instances: Sequence[dict[str, Any]
         f"<ul>{bullets}</ul>",
         "<h2>How many instances are solved in how much time</h2>",
         plots.cactus(instances, _limits(settings)),
-        "<p class=soft>Only instances that were asked of both. SR by the kernel is the exact count of all sufficient"
-        " reasons.</p>",
+        f"<p class=soft>Only instances that were asked of both. Both list every reason; where there are more than"
+        f" {MOST_LISTED:,}, the kernel counts them.</p>",
         "<h2>The paper’s algorithms against the kernel</h2>",
         plots.scatter(instances, limit),
         "<h2>How many reasons there are</h2>",

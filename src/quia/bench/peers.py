@@ -29,6 +29,8 @@ KIND = {"all necessary": "necessary", "one counterfactual": "necessary"}
 """What an answer claims to be, checked as such; all other answers claim to be sufficient."""
 _WHOLE = ("all sufficient", "count sufficient", "shortest sufficient", "all necessary")
 """Questions for all reasons of a kind."""
+_MOST_QUESTIONS = 5
+"""Of one tool."""
 
 
 def add(subparsers: Subparsers) -> None:
@@ -113,20 +115,23 @@ def own_answers(it: Subject, limit: float) -> Iterator[dict[str, Any]]:
         "shortest sufficient": lambda e: e.sufficient_reasons(shortest=True, timeout=limit),
         "all necessary": lambda e: e.necessary_reasons(timeout=limit),
     }
-    for question, how in questions.items():
+
+    def asked(question: str, instance: dict[str, float]) -> tuple[int | None, list[Any]]:
+        reasons = questions[question](explain(it.classifier, instance))
+        return reasons.count, list(islice(reasons, 0 if question == "count sufficient" else MOST_LISTED))
+
+    for question in questions:
+        asked(question, it.instances[0])  # as the others: what is made on first use is not in the time
         for row, instance in enumerate(it.instances):
             started, wall = time.process_time(), time.perf_counter()
-            reasons = how(explain(it.classifier, instance))
-            count = reasons.count
-            most = 0 if question == "count sufficient" else MOST_LISTED
-            listed = [r.features for r in islice(reasons, most)]
+            count, listed = asked(question, instance)
             took, wall = time.process_time() - started, time.perf_counter() - wall
             yield {
                 "row": row,
                 "question": question,
                 "count": 1 if question == "one sufficient" else count,
-                "reasons": [[it.features.index(f) for f in names] for names in listed[:50]],
-                "whole": count is not None and (count <= MOST_LISTED or not most),
+                "reasons": [[it.features.index(f) for f in reason.features] for reason in listed[:50]],
+                "whole": count is not None and (count == len(listed) or question == "count sufficient"),
                 "seconds": took,
                 "wall": wall,
             }
@@ -142,7 +147,7 @@ def ask(python: Path, peer: str, it: Subject, limit: float, out: Path) -> tuple[
     answers.unlink(missing_ok=True)
     command = [str(python), str(folder / "runner.py"), peer, str(job), str(answers)]
     # Some tools work on where no alarm reaches them; a tool that hangs costs its own column only.
-    patience = 60 + 4 * len(it.instances) * (limit + 2)
+    patience = 60 + _MOST_QUESTIONS * (len(it.instances) + 1) * (limit + 2)
     try:
         done = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", timeout=patience)
         said = done.stderr.strip().splitlines()
@@ -233,10 +238,14 @@ def markdown(results: Sequence[dict[str, Any]], notes: Sequence[str], limit: flo
             "",
             plain_table(header, rows),
             "",
-            f"At most {limit:g} s an answer. Every answer, of long lists the first 50 reasons, is checked with"
-            " quia.verify as a set of features: `not forcing` answers do not force the decision, so they are no"
-            " sufficient reasons (of counterfactuals and contrastive reasons: changing these features alone never"
-            " changes the decision); `not minimal` ones do, but so does a part of them.",
+            f"At most {limit:g} s an answer. A time is that of the tool's own calls, after a first one that is not"
+            " counted: the tree, the instance in the form that the tool takes and the reading of its answer are not in"
+            " it. Of quia it has the encoding of the instance too.",
+            "",
+            "Every answer, of long lists the first 50 reasons, is checked with quia.verify as a set of features: `not"
+            " forcing` answers do not force the decision, so they are no sufficient reasons (of counterfactuals and"
+            " contrastive reasons: changing these features alone never changes the decision); `not minimal` ones do,"
+            " but so does a part of them.",
             "",
             "What is not comparable: PyXAI's reasons are sets of threshold literals (x <= t), of which one feature may"
             " have several, so its counts are not quia's and its sets of features need not be minimal; SHAP weighs"

@@ -29,7 +29,7 @@ def _grid(heights: float, columns: int = 2) -> list[tuple[float, float, float, f
 
 def title_of(question: str) -> str:
     """A question in full."""
-    return f"{question}: {NAMES[question].split(',')[0].split(' (')[0]}"
+    return f"{question}: {NAMES[question].split(';')[0]}"
 
 
 def cactus(records: Sequence[dict[str, Any]], limits: dict[str, float]) -> str:
@@ -42,7 +42,7 @@ def cactus(records: Sequence[dict[str, Any]], limits: dict[str, float]) -> str:
         panel.frame(seconds_tick, lambda n: f"{n:,.0f}", "CPU time for an instance", "instances solved")
         solved_by = {}
         for engine in ("paper", "kernel"):
-            times = sorted(r[engine][question][1] for r in compared if r[engine][question][0] is not None)
+            times = sorted(_listed(r[engine][question]) for r in compared if r[engine][question][0] is not None)
             points = [(_FASTEST, 0.0)]
             for solved, seconds in enumerate(times, 1):
                 points += [(seconds, solved - 1), (seconds, solved)]
@@ -62,6 +62,12 @@ def cactus(records: Sequence[dict[str, Any]], limits: dict[str, float]) -> str:
     entries = [("the paper's algorithms (paper.py)", "paper"), ("the kernel", "kernel")]
     label = "Instances solved against time, for each question"
     return drawing(WIDTH, 574, panels, legend(entries, _LEFT, 20), label=label)
+
+
+def _listed(answer: Sequence[Any]) -> float:
+    """The seconds until all reasons were listed; of the kernel, where they are too many to list, counted."""
+    _, seconds, *listed = answer
+    return float(next((s for s in listed if s is not None), seconds))
 
 
 def _thinned(points: Sequence[tuple[float, float]], most: int = 1200) -> list[tuple[float, float]]:
@@ -89,8 +95,8 @@ def scatter(records: Sequence[dict[str, Any]], limit: float) -> str:
                 continue
             if r["paper"][question][0] is None:
                 beyond.append((limit * 1.3, ours))
-            else:
-                finished.append((r["paper"][question][1], listed if listed is not None else ours))
+            elif listed is not None:
+                finished.append((r["paper"][question][1], listed))
         panel.dots(finished, 2.2, class_="kernel dots")
         panel.dots(beyond, 2.2, class_="paper dots")
         panels.append(panel)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from quia.bench.alarm import by_cpu
 from quia.bench.algorithms import QUESTIONS
 from quia.bench.numbers import number_text, plain_table, ratio_text, seconds_text
 from quia.bench.printed import GRAPHS, printed
@@ -134,12 +135,14 @@ def verdict(summaries: Sequence[dict[str, Any]], settings: dict[str, Any]) -> li
 def how_to_read(settings: dict[str, Any], summaries: Sequence[dict[str, Any]]) -> list[str]:
     """What the columns mean, and what is not comparable, of the kinds of benchmarks that there are."""
     kinds = {summary["kind"] for summary in summaries}
+    names = {summary["name"] for summary in summaries}
+    seconds = f"{settings['paper_limit']:g} s {'of CPU' if by_cpu() else 'by the clock on the wall'} for paper.py"
     lines = [
         "Counts and times are means over the instances on which paper.py finishes both SR and SSR (NR and SNR), as in"
-        f" the paper. `out`: instances not finished in time ({settings['paper_limit']:g} s of CPU for paper.py, 60 s in"
-        " the paper; the kernel's limit goes by the clock on the wall). Times are CPU seconds; paper.py's begin when"
-        " the complete reason is there, as the paper's do, the kernel's with the instance, and end when the last reason"
-        " is listed.",
+        f" the paper. `out`: instances not finished in time ({seconds}, 60 s in the paper; the kernel's limit goes by"
+        " the clock on the wall). Times are CPU seconds; paper.py's begin when the complete reason is there, as the"
+        " paper's do, the kernel's with the instance, and end when the last reason is listed. Nothing but an alarm"
+        " stops paper.py, so its loops hold only what the paper prints.",
     ]
     if any(summary["partial"] or summary["left_out"] for summary in summaries):
         lines += [
@@ -150,16 +153,20 @@ def how_to_read(settings: dict[str, Any], summaries: Sequence[dict[str, Any]]) -
     if "tree" in kinds:
         lines += [
             "",
-            "Trees are J48's of the same data but of other splits, so their sizes and counts differ a little from the"
-            " paper's. gisette_like was made as gisette was, from other data, so it has no printed figures.",
+            "Trees are J48's of the same data but of other splits, so their sizes and counts differ from the paper's.",
         ]
+    if "gisette_like" in names:
+        lines[-1] += " gisette_like was made as gisette was, from other data, so it has no printed figures."
+    if "compas" in names:
+        lines[-1] += " compas was rebuilt from its source with the usual filter."
     if "graph" in kinds:
         lines += [
             "",
             "The graphs are stand-ins: compiled from networks of the same kind, classes and features chosen by us.",
-            "",
-            "\\* The paper's own graphs are not public; their figures stand here for the order of size only.",
         ]
+        twins = sorted(n for n in names if n.endswith("_robdd") and n.removesuffix("_robdd") + "_quasi" in names)
+        lines[-1] += "".join(f" {n} and {n.removesuffix('_robdd')}_quasi are one function." for n in twins)
+        lines += ["", "\\* The paper's own graphs are not public; their figures stand here for the order of size only."]
     if "model" in kinds:
         lines += ["", "Generated classifiers, and their instances, are made by rules; the paper has none like them."]
     return lines

@@ -67,7 +67,8 @@ def _kernel(instances: Sequence[dict[str, Any]], compared: Sequence[dict[str, An
     same = [r["kernel"][question] for r in _averaged(compared, question) if r["kernel"][question][0] is not None]
     every = [r["kernel"][question] for r in instances]
     finished = [answer for answer in every if answer[0] is not None]
-    both = [r for r in compared if _both_finish(r, question)]
+    # A count is no match for a list: where the kernel only counted, there is no ratio.
+    both = [r for r in compared if _both_finish(r, question) and r["kernel"][question][2] is not None]
     theirs = sum(r["paper"][question][1] for r in both)
     ours = sum(_listed(r["kernel"][question]) for r in both)
     return {

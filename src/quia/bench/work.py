@@ -6,7 +6,6 @@ import atexit
 import contextlib
 import os
 import threading
-import time
 from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing import connection, parent_process
@@ -14,7 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from quia.bench.algorithms import QUESTIONS, ask_batch, ask_kernel, ask_paper, reason_formula
+from quia.bench.algorithms import (
+    QUESTIONS,
+    ask_batch,
+    ask_kernel,
+    ask_paper,
+    complete_reason_seconds,
+    reason_formula,
+)
 from quia.bench.benchmarks import Benchmark, Loaded, read
 from quia.variables import UNKNOWN
 
@@ -89,9 +95,8 @@ def _instance(task: Task) -> dict[str, Any]:
     record["unknown"] = int(unknown)
     if not task.paper_limit:
         return record
-    started = time.thread_time()
     formula = reason_formula(benchmark.classifier, states)
-    record["complete_reason"] = time.thread_time() - started
+    record["complete_reason"] = complete_reason_seconds(benchmark.classifier, states)
     paper = {q: ask_paper(q, formula, task.paper_limit) for q in QUESTIONS}
     record["paper"] = {q: [o.count, o.seconds] for q, o in paper.items()}
     record["differ"] = [

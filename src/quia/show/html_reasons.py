@@ -72,7 +72,7 @@ def reasons(answer: Mapping[str, Any], facts: Facts, kind: str, *, costs: bool) 
         "necessary": "The decision can only change if every fact on at least one of these cards changes;"
         " and for each card there is such a change.",
     }[kind]
-    title = {"sufficient": "Why: sufficient reasons", "necessary": "What would have to change: necessary reasons"}[kind]
+    title = {"sufficient": "Why: sufficient reasons", "necessary": "What would change it: necessary reasons"}[kind]
     cards = [_card(reason, facts, place) for place, reason in enumerate(found["reasons"], 1)]
     return section(
         kind,

@@ -49,7 +49,7 @@ def explanation_text(
     lines += ["", paint(_heading("sufficient reason", sufficient, shortest), "strong")]
     lines += [_because(explanation, reason) for reason in sufficient]
     lines += ["", paint(_heading("necessary reason", necessary, shortest), "strong")]
-    lines += [f"  would need: {_negation(reason)}" for reason in necessary]
+    lines += [f"  could change with: {_negation(reason)}" for reason in necessary]
     if changes:
         lines += ["", paint("Nearest changes", "strong")]
         lines += [

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 
-def prepare(job: dict[str, Any]) -> dict[str, Callable[[list[float]], dict[str, Any]]]:
+def prepare(job: dict[str, Any]) -> dict[str, Any]:
     """One sufficient reason, all of them, their number, all of the least length, and all contrastive ones."""
     from pyxai import Builder, Explaining
+    from runner import Steps  # type: ignore[import-not-found,unused-ignore]
 
     tree = job["tree"]
     made: list[Any] = [None] * len(tree["variable"])
@@ -31,27 +32,26 @@ def prepare(job: dict[str, Any]) -> dict[str, Callable[[list[float]], dict[str, 
     def features(reason: Any) -> list[int]:
         return [number - 1 for number in model.get_id_features(reason)]
 
-    def answer(reasons: Any, one: bool = False) -> dict[str, Any]:
-        found = [reasons] if one else list(reasons or ())
-        whole = not one and explainer.elapsed_time != Explaining.Explainer.TIMEOUT
-        return {"count": len(found), "reasons": [features(reason) for reason in found], "whole": whole}
-
-    def asked(how: Callable[[], Any], one: bool = False) -> Callable[[list[float]], dict[str, Any]]:
-        def ask(instance: list[float]) -> dict[str, Any]:
+    def asked(how: Callable[[], Any], *, one: bool = False, counted: bool = False) -> Any:
+        def ask(instance: list[float]) -> tuple[Any, bool]:
             explainer.set_instance(instance)
-            return answer(how(), one)
+            return how(), explainer.elapsed_time != Explaining.Explainer.TIMEOUT
 
-        return ask
+        def told(raw: tuple[Any, bool]) -> dict[str, Any]:
+            found, in_time = raw
+            if counted:
+                return {"count": found, "reasons": [], "whole": True}
+            reasons = [found] if one else list(found or ())
+            answer = {"count": len(reasons), "reasons": [features(reason) for reason in reasons]}
+            return answer | {"whole": in_time and not one}
 
-    def count(instance: list[float]) -> dict[str, Any]:
-        explainer.set_instance(instance)
-        return {"count": explainer.n_sufficient_reasons(time_limit=limit), "reasons": [], "whole": True}
+        return Steps(ask, told=told)
 
     everything = Explaining.ALL if hasattr(Explaining, "ALL") else "all"
     return {
         "one sufficient": asked(lambda: explainer.sufficient_reason(n=1, time_limit=limit), one=True),
         "all sufficient": asked(lambda: explainer.sufficient_reason(n=everything, time_limit=limit)),
-        "count sufficient": count,
+        "count sufficient": asked(lambda: explainer.n_sufficient_reasons(time_limit=limit), counted=True),
         "shortest sufficient": asked(lambda: explainer.minimal_sufficient_reason(n=everything, time_limit=limit)),
         "all necessary": asked(lambda: explainer.contrastive_reason(n=everything)),
     }

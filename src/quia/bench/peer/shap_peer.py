@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 
-def prepare(job: dict[str, Any]) -> dict[str, Callable[[list[float]], dict[str, Any]]]:
+def prepare(job: dict[str, Any]) -> dict[str, Any]:
     """The features of greatest weight, as many as the shortest sufficient reason has; and all of positive weight."""
     import numpy as np
     import shap
-    from runner import decide  # type: ignore[import-not-found,unused-ignore]
+    from runner import Steps, decide  # type: ignore[import-not-found,unused-ignore]
 
     tree = job["tree"]
     classes = len(job["classes"])
@@ -43,16 +42,22 @@ def prepare(job: dict[str, Any]) -> dict[str, Callable[[list[float]], dict[str, 
     explainer = shap.TreeExplainer({"trees": [single], "internal_dtype": np.float64, "input_dtype": np.float64})
     lengths = {tuple(row): length for row, length in zip(job["rows"], job["shortest"], strict=True)}
 
-    def shares(instance: list[float]) -> Any:
-        found = np.asarray(explainer.shap_values(np.array([instance])))
+    def ready(instance: list[float]) -> Any:
+        return instance, np.array([instance])
+
+    def ask(given: Any) -> Any:
+        return given[0], explainer.shap_values(given[1])
+
+    def shares(instance: list[float], found: Any) -> Any:
+        found = np.asarray(found)
         found = found.reshape(-1, classes) if found.ndim == 3 else found.reshape(len(instance), classes)
         return found[:, decide(tree, instance)]
 
-    def top(instance: list[float]) -> dict[str, Any]:
-        order = np.argsort(-np.abs(shares(instance)), kind="stable")
-        return {"count": 1, "reasons": [order[: lengths[tuple(instance)]].tolist()], "whole": False}
+    def top(raw: Any) -> dict[str, Any]:
+        order = np.argsort(-np.abs(shares(*raw)), kind="stable")
+        return {"count": 1, "reasons": [order[: lengths[tuple(raw[0])]].tolist()], "whole": False}
 
-    def positive(instance: list[float]) -> dict[str, Any]:
-        return {"count": 1, "reasons": [np.flatnonzero(shares(instance) > 1e-12).tolist()], "whole": False}
+    def positive(raw: Any) -> dict[str, Any]:
+        return {"count": 1, "reasons": [np.flatnonzero(shares(*raw) > 1e-12).tolist()], "whole": False}
 
-    return {"top features": top, "all positive features": positive}
+    return {"top features": Steps(ask, ready, top), "all positive features": Steps(ask, ready, positive)}

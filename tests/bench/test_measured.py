@@ -1,0 +1,102 @@
+"""The evidence page: its numbers are those that the benchmarks wrote, and every block of it has a maker."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench import tiny_data
+from quia.bench.algorithms import QUESTIONS
+from quia.cli import main
+
+DOCS = Path(__file__).parents[2] / "docs"
+MARK = re.compile(r"<!-- measured: ([a-z ]+) -->")
+
+
+@pytest.fixture(scope="module")
+def measured():
+    sys.path.append(str(DOCS))
+    try:
+        import measured
+    finally:
+        sys.path.remove(str(DOCS))
+    return measured
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """A folder of small results, each by its own command; the other tools' are made up."""
+    home = tmp_path_factory.mktemp("results")
+    data = tiny_data.write_folder(home / "data", seed=6)
+    (home / "data" / "trees" / "tree0").rename(home / "data" / "trees" / "spambase")
+    few = ["--data", str(data), "--rows", "6", "--paper-rows", "4"]
+    for out in ("table", "learned"):
+        assert main(["bench", "table", *few, "--limit", "20", "--jobs", "1", "--out", str(home / out)]) == 0
+    parts = [word for part in ("benchmarks", "pass", "large") for word in ("--only", part)]
+    assert main(["bench", "kernel", *few, *parts, "--large-nodes", "3000", "--json", str(home / "kernel.json")]) == 0
+    numbers = json.loads((home / "kernel.json").read_text())
+    numbers["growth"] = [{"what": "nodes", "nodes": 1001} | {q: {"mean": 1e-5} for q in QUESTIONS}]
+    (home / "kernel.json").write_text(json.dumps(numbers))
+    assert main(["bench", "circuits", "--most", "10000", "--json", str(home / "circuits.json")]) == 0
+    (home / "peers").mkdir()
+    (home / "peers" / "peers.json").write_text(json.dumps({"results": list(answers()), "notes": []}))
+    return home
+
+
+def answers():
+    line = {"tree": "spambase", "asked": 8, "answered": 8, "whole": 8, "same_count": 8, "seconds": 0.004, "wall": 0.004}
+    line |= {"count": 53.0, "length": 2.0, "kind": "sufficient", "checked": 50, "wrong": 0, "not_minimal": 0}
+    for tool in ("quia", "XpGraph", "PyXAI"):
+        for question in ("one sufficient", "all sufficient", "all necessary"):
+            yield line | {"tool": tool, "question": question}
+    yield line | {"tool": "PyXAI", "question": "count sufficient", "wall": 0.5, "whole": 6}
+    for tool, question in (("SHAP", "top features"), ("SHAP", "all positive features"), ("Anchors", "one anchor")):
+        yield line | {"tool": tool, "question": question, "wrong": 44, "not_minimal": 6}
+
+
+def test_every_block_of_the_page_has_a_maker_and_the_other_way_round(measured):
+    page = (DOCS / "evidence.md").read_text()
+    assert MARK.findall(page) == list(measured.BLOCKS)
+    assert page.count("<!-- end -->") == len(measured.BLOCKS)
+    assert {source for source, _ in measured.BLOCKS.values()} == set(measured.COMMANDS)
+
+
+def test_the_page_has_the_numbers_of_the_results(measured, results, tmp_path):
+    (tmp_path / "pictures" / "measured").mkdir(parents=True)
+    page = tmp_path / "page.md"
+    page.write_text(
+        "".join(f"{name}:\n<!-- measured: {name} -->\nas it was\n<!-- end -->\n" for name in measured.BLOCKS)
+    )
+    measured.main([str(results), "--page", str(page)])
+    text = page.read_text()
+    assert "as it was" not in text and MARK.findall(text) == list(measured.BLOCKS)
+    assert "18 instances by the kernel, 12 of them by `paper.py` too" in text
+    assert "48 answers that both finish are equal, set by set; none differs." in text
+    numbers = json.loads((results / "kernel.json").read_text())
+    ratio = measured.ratio_means(numbers["benchmarks"], "SSR")["all"]["ratio_batch"]
+    assert re.search(rf"\| all \| [^|]+\| {re.escape(measured._times(ratio))} \|", text)
+    assert "| 2 trees |" in text and "| 1 graphs |" in text
+    assert "| 1,001 | 10 µs |" in text and "such passes over a graph" in text and "⊤ and ⊥" in text
+    assert "on 16 of the 16 answers that it finishes" in text
+    assert "4 ms (500 ms wall), 6 of 8" in text and "88 % do not force the decision, 12 % are more than needed" in text
+    assert {file.name for file in (tmp_path / "pictures" / "measured").iterdir()} == set(measured.PICTURES)
+    measured.main([str(results), "--page", str(page)])
+    assert page.read_text() == text
+
+
+def test_a_block_without_results_stays_as_it_is(measured, tmp_path):
+    page = "<!-- measured: growth -->\nas it was\n<!-- end -->\n"
+    assert measured.written(page, tmp_path) == page
+
+
+def test_what_is_run_is_what_the_commands_take(measured, tmp_path, monkeypatch):
+    ran = []
+    monkeypatch.setattr(measured.subprocess, "run", lambda command, **_: ran.append(command))
+    (tmp_path / "circuits.json").write_text("[]")
+    measured.run(tmp_path, "somewhere")
+    assert [command[4] for command in ran] == ["table", "table", "kernel", "peers"]  # circuits were there
+    for command in ran:
+        with pytest.raises(SystemExit, match="0"):
+            main([*command[3:], "--help"])
