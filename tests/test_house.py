@@ -23,6 +23,7 @@ ORDER = [
     "values",
     "variables",
     "conditions",
+    "contexts",
     "consistent",
     "graph",
     "graph_dict",

@@ -1,0 +1,103 @@
+"""Files made to cost memory or time: both stay in proportion to the file, or a limit refuses it in one sentence."""
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import quia
+from costs import calls, load_cost
+from quia import consistent
+from quia.contexts import Contexts, Sets
+from sanitizer import not_sanitized
+
+
+def twice(count: int, *, shuffled: bool = False) -> dict[str, Any]:
+    """A chain in which each of many variables is tested, and then each again; all lead to one leaf."""
+    second = list(range(count))
+    if shuffled:
+        Random(count).shuffle(second)
+    nodes: dict[str, Any] = {"no": {"class": "no"}, "yes": {"class": "yes"}}
+    for i in range(count):
+        to = f"a{i + 1}" if i + 1 < count else "b0"
+        nodes[f"a{i}"] = {"test": f"v{i}", "edges": [{"if": ["r"], "to": "no"}, {"if": ["s", "t"], "to": to}]}
+        to = f"b{i + 1}" if i + 1 < count else "yes"
+        nodes[f"b{i}"] = {"test": f"v{second[i]}", "edges": [{"if": ["s"], "to": "no"}, {"if": ["r", "t"], "to": to}]}
+    variables = {f"v{i}": {"kind": "nominal", "states": ["r", "s", "t"]} for i in range(count)}
+    return {"quia": 1, "variables": variables, "classes": ["no", "yes"], "root": "a0", "nodes": nodes}
+
+
+@not_sanitized
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_a_long_chain_tested_twice_takes_memory_as_its_file_does(tmp_path: Path, shuffled: bool) -> None:
+    file = tmp_path / "chain.json"
+    file.write_text(json.dumps(twice(6_000, shuffled=shuffled)))
+    cost = load_cost(file)
+    assert cost.error == ""
+    assert cost.nodes == 12_002
+    assert cost.megabytes < 300  # 2,500 where every node keeps its whole context
+
+
+def test_a_long_chain_tested_twice_takes_work_as_its_length() -> None:
+    small, large = (calls(lambda n=n: quia.DecisionGraph.from_dict(twice(n, shuffled=True))) for n in (300, 1200))
+    assert large < 6 * small
+
+
+def test_sets_and_contexts_are_what_plain_ones_are() -> None:
+    rng = Random(7)
+    for count in (1, 31, 33, 100, 700):
+        sets = Sets(count)
+        contexts = Contexts(sets)
+        known_sets: list[tuple[int, frozenset[int]]] = [(0, frozenset())]
+        known: list[tuple[int, dict[int, Any]]] = [(0, {})]
+        for _ in range(300):
+            (a, plain_a), (b, plain_b) = rng.choice(known_sets), rng.choice(known_sets)
+            member = rng.randrange(count)
+            known_sets += [(sets.union(a, b), plain_a | plain_b), (sets.added(a, member), plain_a | {member})]
+            trie, plain = rng.choice(known)
+            states = rng.choice([None, ((0, 0),), ((0, 1), (3, 3))])
+            put = {**plain, member: states} if states else {v: s for v, s in plain.items() if v != member}
+            known += [(contexts.put(trie, member, states), put)]
+            known += [(contexts.restricted(trie, a), {v: s for v, s in plain.items() if v in plain_a})]
+            assert sets.has(a, member) == (member in plain_a)
+            assert contexts.get(trie, member) == plain.get(member)
+        # Equal ones are the same number, and only these.
+        assert len({trie for trie, _ in known_sets}) == len({plain for _, plain in known_sets})
+        assert len({t for t, _ in known}) == len({tuple(sorted(p.items())) for _, p in known})
+        assert len(set(known_sets)) == len({trie for trie, _ in known_sets})
+
+
+@not_sanitized
+def test_ranges_that_every_later_test_would_repeat_are_refused(tmp_path: Path) -> None:
+    """A test of every second interval, then a chain of cuts: each of its edges has all intervals that are left."""
+    count = 8_000
+    odd = [f"[{i}, {i + 1})" for i in range(0, 2 * count, 2)]
+    even = ["< 0", *(f"[{i}, {i + 1})" for i in range(1, 2 * count, 2)), f">= {2 * count}"]
+    nodes: dict[str, Any] = {"no": {"class": "no"}, "yes": {"class": "yes"}}
+    nodes["top"] = {"test": "x", "edges": [{"if": odd, "to": "c0"}, {"if": even, "to": "no"}]}
+    for i in range(count):
+        to = f"c{i + 1}" if i + 1 < count else "no"
+        edges = [{"if": f"< {2 * i + 1}", "to": "yes"}, {"if": f">= {2 * i + 1}", "to": to}]
+        nodes[f"c{i}"] = {"test": "x", "edges": edges}
+    file = tmp_path / "ranges.json"
+    graph = {"quia": 1, "variables": {"x": {"kind": "numeric"}}, "classes": ["no", "yes"], "root": "top"}
+    file.write_text(json.dumps({**graph, "nodes": nodes}))
+    cost = load_cost(file)
+    assert cost.error.startswith("TooLarge: making the tests of x consistent would take more than 2000000 ranges")
+    assert cost.megabytes < 500
+
+
+def test_comparing_contexts_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consistent, "CONTEXTS_LIMIT", 1000)
+    rng = Random(3)
+    nodes: dict[str, Any] = {"m0": {"class": "no"}, "m1": {"class": "yes"}}
+    for i in range(2, 400):
+        edges = [{"if": ["0"], "to": f"m{i - 1}"}, {"if": ["1"], "to": f"m{rng.randrange(i)}"}]
+        nodes[f"m{i}"] = {"test": f"v{rng.randrange(200)}", "edges": edges}
+    variables = {f"v{i}": {"kind": "nominal", "states": ["0", "1"]} for i in range(200)}
+    with pytest.raises(quia.TooLarge, match="more than 41000 steps to compare contexts; test each variable once"):
+        quia.DecisionGraph.from_dict(
+            {"quia": 1, "variables": variables, "classes": ["no", "yes"], "root": "m399", "nodes": nodes}
+        )
