@@ -11,6 +11,7 @@ import quia
 from costs import calls, load_cost
 from quia import consistent
 from quia.contexts import Contexts, Sets
+from quia.load import arff, weka
 from sanitizer import not_sanitized
 
 
@@ -101,3 +102,73 @@ def test_comparing_contexts_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None
         quia.DecisionGraph.from_dict(
             {"quia": 1, "variables": variables, "classes": ["no", "yes"], "root": "m399", "nodes": nodes}
         )
+
+
+TITLE = "J48 pruned tree\n------------------\n\n"
+
+
+@pytest.mark.parametrize("line", ["x" + " = : " * 6000 + ": a (3.0)\n", "x" + " = y" * 20_000 + ": a (3.0)\n"])
+def test_j48_lines_with_too_many_readings_are_refused(line: str) -> None:
+    def refused() -> None:
+        with pytest.raises(quia.TooLarge, match=r"line 4, 'x = .*too many ways"):
+            weka_graph(2 * line)
+
+    assert calls(refused) < 100_000
+
+
+def weka_graph(text: str, **options: Any) -> quia.DecisionGraph:
+    return weka.read((TITLE + text).encode(), "tree.txt", **options)
+
+
+def test_j48_with_readings_that_an_arff_header_settles() -> None:
+    name = "x" + " = : " * 300
+    header = f"@attribute '{name}' {{u,v}}\n@attribute class {{a,b}}\n@data\n"
+    graph = weka_graph(f"{name} = u: a (3.0)\n{name} = v: b (3.0)\n", arff=header)
+    assert graph.classify({name: "v"}) == "b"
+
+
+class Counted(str):
+    """A text that counts how often it is compared; looked up in a dict it hardly ever is."""
+
+    compared = 0
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return str.__eq__(self, other)  # type: ignore[no-any-return]
+
+    __hash__ = str.__hash__
+
+
+def test_many_states_of_j48_are_looked_up_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    states = [f"s{i}" for i in range(2000)]
+    tree = "".join(f"x = {state}: c{i} (3.0)\n" for i, state in enumerate(states))
+    header = [arff.Attribute("x", "nominal", tuple(map(Counted, states)))]
+    header.append(arff.Attribute("class", "nominal", tuple(Counted(f"c{i}") for i in range(2000))))
+    monkeypatch.setattr(weka, "read_arff", lambda _: arff.Table(tuple(header), ()))
+    Counted.compared = 0
+    assert weka_graph(tree, arff="data.arff").classify({"x": "s1999"}) == "c1999"
+    assert Counted.compared < 50 * len(states)
+
+
+def test_many_states_in_an_arff_header() -> None:
+    states = [f"s {i}" for i in range(20_000)]
+    header = "@attribute x {" + " , ".join(f"'{state}'" for state in states) + " }\n@data\n"
+    assert arff.read_arff(header).attributes[0].states == tuple(states)
+
+
+def test_sparse_rows_cost_what_they_say() -> None:
+    def told(count: int) -> int:
+        header = "".join(f"@attribute a{i} real\n" for i in range(count))
+        table = arff.read_arff(f"{header}@data\n" + f"{{{count - 1} 2.5}}\n" * count)
+        names = {f"a{i}" for i in range(count)}
+        found = arff.numbers(table, names)
+        assert (found["a0"], found[f"a{count - 1}"]) == ({0.0}, {2.5})
+        return calls(lambda: arff.numbers(table, names))
+
+    assert told(1600) < 6 * told(400)
+
+
+def test_sparse_rows_with_columns_that_are_no_numbers() -> None:
+    table = arff.read_arff("@attribute a real\n@attribute b real\n@data\n{² 3, 1 4}\n{" + "9" * 5000 + " 1}\n")
+    assert arff.numbers(table, ["a", "b"]) == {"a": {0.0}, "b": {0.0, 4.0}}

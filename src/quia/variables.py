@@ -126,6 +126,10 @@ class Variable:
         """
         return self._encode_number(value) if self.labels is None else self._encode_label(value)
 
+    def state_called(self, label: str) -> int | None:
+        """The state of a nominal variable that is written so, None if there is none."""
+        return self._index.get(label)
+
     def state_beyond(self, cut: Cut) -> int:
         """The first state on the upper side of one of this variable's cuts."""
         return bisect_left(self.below, cut.last_below(self.single)) + 1
