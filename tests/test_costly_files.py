@@ -1,6 +1,7 @@
 """Files made to cost memory or time: both stay in proportion to the file, or a limit refuses it in one sentence."""
 
 import json
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,7 +12,8 @@ import quia
 from costs import calls, load_cost
 from quia import consistent
 from quia.contexts import Contexts, Sets
-from quia.load import arff, weka
+from quia.load import arff, pmml, pmml_choice, weka, xml
+from quia.ranges import covers, union
 from sanitizer import not_sanitized
 
 
@@ -172,3 +174,135 @@ def test_sparse_rows_cost_what_they_say() -> None:
 def test_sparse_rows_with_columns_that_are_no_numbers() -> None:
     table = arff.read_arff("@attribute a real\n@attribute b real\n@data\n{² 3, 1 4}\n{" + "9" * 5000 + " 1}\n")
     assert arff.numbers(table, ["a", "b"]) == {"a": {0.0}, "b": {0.0, 4.0}}
+
+
+def pmml_file(nodes: str, values: str = "") -> bytes:
+    """A PMML tree over a text x, an ordinal o and a number z, with these nodes below its root."""
+    fields = f'<DataField name="x" optype="categorical" dataType="string">{values}</DataField>'
+    fields += '<DataField name="z" optype="continuous" dataType="double"/>'
+    schema = '<MiningField name="x"/><MiningField name="z"/><MiningField name="y" usageType="target"/>'
+    return (
+        f'<PMML version="4.4"><DataDictionary>{fields}<DataField name="y" optype="categorical" dataType="string"/>'
+        f'</DataDictionary><TreeModel functionName="classification"><MiningSchema>{schema}</MiningSchema>'
+        f'<Node score="a"><True/>{nodes}</Node></TreeModel></PMML>'
+    ).encode()
+
+
+def branch(number: int, predicate: str) -> str:
+    return f'<Node score="{"ab"[number % 2]}">{predicate}</Node>'
+
+
+def wide_split(count: int, kind: str) -> bytes:
+    simple = '<SimplePredicate field="{}" operator="{}" value="{}"/>'
+    if kind == "names":
+        return pmml_file("".join(branch(i, simple.format("x", "equal", f"s{i}")) for i in range(count)))
+    if kind == "numbers":
+        return pmml_file("".join(branch(i, simple.format("z", "lessThan", i)) for i in range(count)))
+    if kind == "declared":
+        values = "".join(f'<Value value="s{i}"/><Value property="missing" value="m{i}"/>' for i in range(count))
+        return pmml_file("".join(branch(i, simple.format("x", "equal", f"s{i}")) for i in range(count)), values)
+    parts = "".join(simple.format("x", "equal", f"s{i}") for i in range(count))
+    return pmml_file(branch(1, f'<CompoundPredicate booleanOperator="or">{parts}</CompoundPredicate>'))
+
+
+@pytest.mark.parametrize("kind", ["names", "numbers", "declared", "one of many"])
+def test_a_split_with_many_branches_takes_work_as_their_number(kind: str) -> None:
+    assert len(pmml.read(wide_split(50, kind)).variables) == 2
+    small, large = (calls(lambda n=n: pmml.read(wide_split(n, kind))) for n in (150, 600))
+    assert large < 6 * small
+
+
+def test_predicates_have_one_limit_for_the_whole_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each node asks little enough; all together ask too much."""
+    simple = '<SimplePredicate field="{}" operator="lessThan" value="{}"/>'
+    pairs = [simple.format("w", i) + simple.format("z", i) for i in range(12)]
+    both = "".join(
+        branch(i, f'<CompoundPredicate booleanOperator="xor">{pair}</CompoundPredicate>')
+        for i, pair in enumerate(pairs)
+    )
+    file = pmml_file(f'<Node score="a"><True/>{both}</Node>' * 40)
+    another = b'<DataField name="w" optype="continuous" dataType="double"/>'
+    file = file.replace(b'<DataField name="z"', another + b'<DataField name="z"')
+    file = file.replace(b'<MiningField name="z"/>', b'<MiningField name="w"/><MiningField name="z"/>')
+    assert pmml.read(file).classes == ("a", "b", "no prediction")
+    monkeypatch.setattr(pmml_choice, "MOST_STEPS", 0)
+    with pytest.raises(quia.TooLarge, match="the predicates of the tree take more than"):
+        pmml.read(file)
+
+
+def test_values_that_mean_missing_do_not_multiply(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test of a number leaves out each value that means missing: tests times values ranges."""
+    monkeypatch.setattr(pmml_choice, "MOST_STEPS", 10_000)
+    count = 500
+    simple = '<SimplePredicate field="z" operator="lessThan" value="{}"/>'
+    file = pmml_file("".join(branch(i, simple.format(i)) for i in range(count)))
+    values = "".join(f'<Value property="missing" value="{i}.5"/>' for i in range(count))
+    field = f'<DataField name="z" optype="continuous" dataType="double">{values}</DataField>'
+    with pytest.raises(quia.TooLarge, match="the predicates of the tree take more than"):
+        pmml.read(file.replace(b'<DataField name="z" optype="continuous" dataType="double"/>', field.encode()))
+
+
+def test_choices_are_what_asking_in_order_gives() -> None:
+    rng = Random(11)
+    sizes = (3, 5, 4)
+
+    def simple() -> pmml_choice.Test:
+        variable = rng.randrange(3)
+        known = [rng.choice([True, False, False, None]) for _ in range(sizes[variable])]
+        true, unknown = (union((s, s) for s, value in enumerate(known) if value is which) for which in (True, None))
+        return pmml_choice.Test(variable, true, unknown)
+
+    def predicate(depth: int = 0) -> Any:
+        if depth == 2 or rng.random() < 0.6:
+            return rng.choice([True, False, None, *[simple() for _ in range(6)]])
+        operator = rng.choice(["and", "or", "xor", "surrogate"])
+        parts = tuple(predicate(depth + 1) for _ in range(rng.randrange(1, 5)))
+        whole = pmml_choice.join(operator, parts)
+        joined = pmml_choice.join(operator, pmml_choice.merged(operator, parts, sizes.__getitem__))
+        for world in product(*map(range, sizes)):
+            assert value_in(whole, world) is value_in(joined, world)
+        return joined
+
+    def value_in(predicate: Any, world: tuple[int, ...]) -> Any:
+        for variable, state in enumerate(world):
+            predicate = pmml_choice.given(predicate, variable, state)
+        return predicate
+
+    for trial in range(400):
+        children = tuple((predicate(), child) for child in range(rng.randrange(1, 7)))
+        at_unknown = (lambda: -7) if trial % 2 else None
+
+        def settle(choice: Any, at_unknown: Any = at_unknown) -> Any:
+            for number, (each, child) in enumerate(choice):
+                if each is True:
+                    return child
+                if each is None and at_unknown:
+                    return at_unknown()
+                if each not in (None, False):
+                    return choice[number:]
+            return -1
+
+        start, residues = pmml_choice.compile_choice(
+            children, sizes.__getitem__, settle, at_unknown, pmml_choice.Work(10**6)
+        )
+        for world in product(*map(range, sizes)):
+            found = start
+            while not isinstance(found, int):
+                variable, edges = residues[found]
+                (found,) = [after for states, after in edges if covers(states, world[variable])]
+            assert found == settle(tuple((value_in(each, world), child) for each, child in children))
+
+
+def test_texts_between_many_elements_are_joined_once() -> None:
+    document = xml.parse(b"<a>" + b"x<b/>" * 1000 + b"</a>")
+    assert document.elements[0].text == "x" * 1000
+    assert len(document.elements[0].children) == 1000
+
+
+@not_sanitized
+def test_many_small_elements_take_little_memory(tmp_path: Path) -> None:
+    file = tmp_path / "many.pmml"
+    file.write_text('<PMML version="4.4">' + "a<b/>" * 600_000 + "</PMML>")
+    cost = load_cost(file)
+    assert cost.error.endswith("has no model")
+    assert cost.megabytes < 130  # 220 with a list, a dict and a text of its own for each
