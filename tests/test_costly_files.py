@@ -1,5 +1,6 @@
 """Files made to cost memory or time: both stay in proportion to the file, or a limit refuses it in one sentence."""
 
+import gzip
 import json
 from itertools import product
 from pathlib import Path
@@ -12,7 +13,9 @@ import quia
 from costs import calls, load_cost
 from quia import consistent
 from quia.contexts import Contexts, Sets
-from quia.load import arff, pmml, pmml_choice, weka, xml
+from quia.errors import did_you_mean, shown
+from quia.load import arff, dd, files, pmml, pmml_choice, weka, xml
+from quia.load import json as json_format
 from quia.ranges import covers, union
 from sanitizer import not_sanitized
 
@@ -306,3 +309,59 @@ def test_many_small_elements_take_little_memory(tmp_path: Path) -> None:
     cost = load_cost(file)
     assert cost.error.endswith("has no model")
     assert cost.megabytes < 130  # 220 with a list, a dict and a text of its own for each
+
+
+@not_sanitized
+@pytest.mark.parametrize("value", [b"0,", b"[],", b"{},", b'"",'])
+def test_a_gzipped_list_of_many_small_values_takes_little_memory(tmp_path: Path, value: bytes) -> None:
+    file = tmp_path / "many.json.gz"
+    file.write_bytes(gzip.compress(b'{"quia":1,"variables":[' + value * 40_000_000 + b"0]}", 1))
+    cost = load_cost(file, format="json")
+    assert "times its size; if it is what it should be, unpack it" in cost.error
+    assert cost.megabytes < 200
+
+
+def test_json_with_more_values_than_a_model_has_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(files, "MOST_VALUES", 1000)
+    graph = json.dumps(twice(3)).encode()
+    assert len(json_format.read(graph)) == 8
+    for read in (json_format.read, dd.read):
+        with pytest.raises(quia.FormatError, match=r"m\.json: holds more than 1000 values"):
+            read(b'{"level_of_var": {' + b"[]," * 1000, "m.json")
+
+
+def test_tables_may_be_packed_better_than_models(tmp_path: Path) -> None:
+    file = tmp_path / "zeros.csv.gz"
+    file.write_bytes(gzip.compress(b"a,b\n" + b"0,0\n" * (files.ALWAYS_READ // 4 + 10)))
+    with pytest.raises(quia.FormatError, match="100 times its size"):
+        files.read_bytes(str(file))
+    assert len(files.read_bytes(str(file), unpacked=None)) > files.ALWAYS_READ
+
+
+@pytest.mark.parametrize("length", [12, 59, 199, 5000])
+def test_names_that_are_nearly_alike_are_compared_in_bounded_work(length: int) -> None:
+    """Anagrams of two letters pass every quick comparison, so only a few may be compared well."""
+    rng = Random(length)
+    letters = list("ab" * length)[:length]
+    names = ["".join(rng.sample(letters, length)) for _ in range(2000)]
+    compared = calls(lambda: did_you_mean("".join(letters), names))
+    assert compared < 2_000_000
+    assert did_you_mean(names[7][:-1] + "x", names) == f" (did you mean {shown(names[7])}?)" or length > 60
+
+
+def test_messages_stay_short_whatever_the_names() -> None:
+    long = "n" * 1_000_000
+    leaf = {"class": "no"}
+    node = {"test": "x", "edges": [{"if": "<= 1", "to": long}, {"if": "> 1", "to": "y"}]}
+    graph = {"quia": 1, "variables": {"x": {"kind": "numeric"}}, "classes": ["no", long], "root": long}
+    for nodes in (
+        {long: leaf | {"class": long + "!"}},
+        {long: leaf | {"odd": 1}},
+        {long: {"test": long}},
+        {long: node, "y": leaf},
+        {long: node, "y": leaf, "z": leaf},
+        {long: {"test": "x", "edges": [{"if": "<= 1", "to": "y"}, {"if": "> 2", "to": "y"}]}, "y": leaf},
+    ):
+        with pytest.raises(quia.GraphError) as caught:
+            quia.DecisionGraph.from_dict({**graph, "nodes": nodes})
+        assert len(str(caught.value)) < 1000

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from quia.contexts import Contexts, Sets
-from quia.errors import GraphError, TooLarge, listed
+from quia.errors import GraphError, TooLarge, listed, shown
 from quia.ranges import Ranges, difference, intersection, size, union
 from quia.variables import Variable
 
@@ -152,10 +152,12 @@ def _overlap(edges: Sequence[tuple[Ranges, int]]) -> int | None:
 def _complain(variable: Variable, edges: Sequence[tuple[Ranges, int]], possible: Ranges, name: str) -> None:
     shared = _overlap(edges)
     if shared is not None:
-        raise GraphError(f"two edges of node {name!r} take {variable.phrase(shared)}; each state must have one edge")
+        raise GraphError(
+            f"two edges of node {shown(name)} take {variable.phrase(shared)}; each state must have one edge"
+        )
     rest = difference(possible, union(pair for states, _ in edges for pair in states))
     raise GraphError(
-        f"no edge of node {name!r} takes {variable.phrase(rest[0][0])}; every state possible there must have one"
+        f"no edge of node {shown(name)} takes {variable.phrase(rest[0][0])}; every state possible there must have one"
     )
 
 

@@ -42,7 +42,7 @@ def read_arff(source: str | os.PathLike[str]) -> Table:
     """
     inline = isinstance(source, str) and "\n" in source
     file = None if inline else os.fspath(source)
-    text = str(source) if file is None else decode(read_bytes(file), file)
+    text = str(source) if file is None else decode(read_bytes(file, unpacked=None), file)
     lines = [line.strip() for line in text.split("\n")]
     data = next((number for number, line in enumerate(lines) if line[:5].lower() == "@data"), len(lines))
     return Table(tuple(_attributes(lines[:data], file)), tuple(lines[data + 1 :]))
