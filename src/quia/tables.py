@@ -6,6 +6,7 @@ import csv
 import io
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from quia.errors import FormatError, did_you_mean, listed, shown
@@ -47,7 +48,7 @@ class Table:
         return [dict(zip(self.names, row, strict=True)) for row in self.rows]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Task:
     """The rows to learn from, and which column to learn."""
 
@@ -55,9 +56,24 @@ class Task:
     goal: int
     rows: tuple[tuple[str, ...], ...]
 
-    @property
+    @cached_property
     def inputs(self) -> list[int]:
-        """The columns to learn from: all that have some value."""
+        """The columns to learn from: all that have some value, but for those that only name the rows."""
+        return [index for index in self._with_values if index not in self.identifiers]
+
+    @cached_property
+    def identifiers(self) -> frozenset[int]:
+        """The columns of texts that only name the rows, such as an id, a person or a remark.
+
+        They have more than twenty different values, and more than nine for ten rows that have one, so that no rule
+        about one of them says anything of another row.
+        """
+        kinds = self.table.kinds()
+        nominal = [index for index in self._with_values if kinds[index] == "nominal"]
+        return frozenset(index for index in nominal if _nearly_all_differ([row[index] for row in self.rows]))
+
+    @cached_property
+    def _with_values(self) -> list[int]:
         others = [index for index in range(len(self.table.names)) if index != self.goal]
         return [index for index in others if any(not is_missing(row[index]) for row in self.rows)]
 
@@ -103,6 +119,11 @@ def number_with_comma(texts: list[str]) -> str | None:
     if not all(text.lstrip("+-").replace(",", "").replace(".", "").isdecimal() for text in present):
         return None
     return next((text for text in present if "," in text), None)
+
+
+def _nearly_all_differ(texts: list[str]) -> bool:
+    present = [text for text in texts if not is_missing(text)]
+    return len(set(present)) > max(20, 0.9 * len(present))
 
 
 def _numbers(texts: list[str]) -> bool:
