@@ -41,6 +41,7 @@ ORDER = [
     "bias",
     "verify",
     "load",
+    "csv_faults",
     "tables",
     "learn_j48",
     "learn",

@@ -50,7 +50,7 @@ def test_csv_files(tmp_path: Path) -> None:
         ("a,b\n1\n", "line 2: has 1 values where there are 2"),
         ("a,a\n1,2\n", "two columns called 'a'"),
         ("a,\n1,2\n", "without a name"),
-        ('a,b\n1,"2\n', "is not CSV"),
+        ('a,b\n1,"2\n', "has a quote in the row that begins in line 2 that is not closed"),
     ],
 )
 def test_files_that_are_no_table(tmp_path: Path, text: str, words: str) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from quia import csv_faults
 from quia.errors import FormatError, did_you_mean, listed, shown
 from quia.load.files import decode, read_bytes, refuse_workbook
 from quia.values import is_missing
@@ -89,16 +90,18 @@ def read_csv(file: str | os.PathLike[str]) -> Table:
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
     rows: list[tuple[str, ...]] = []
     try:
-        for row in lines:
-            if not row:
-                continue
-            if rows and len(row) != len(rows[0]):
-                raise FormatError(
-                    f"has {len(row)} values where there are {len(rows[0])} columns", file=name, line=lines.line_num
-                )
-            rows.append(tuple(value.strip() for value in row))
-    except csv.Error as fault:
-        raise FormatError(f"is not CSV: {fault}", file=name, line=lines.line_num) from None
+        with csv_faults.long_values_allowed():
+            for row in lines:
+                if not row:
+                    continue
+                if rows and len(row) != len(rows[0]):
+                    raise FormatError(
+                        f"has {len(row)} values where there are {len(rows[0])} columns", file=name, line=lines.line_num
+                    )
+                rows.append(tuple(value.strip() for value in row))
+    except csv.Error as error:
+        found = csv_faults.fault(io.StringIO(text, newline=""), separator, spaces=True)
+        raise FormatError(found[1] if found else f"is not CSV: {error}", file=name) from None
     if len(rows) < 2:
         raise FormatError("has no rows below the names of its columns", file=name)
     seen: set[str] = set()
