@@ -106,12 +106,12 @@ def learn(
             f"column {table.names[goal]!r} has fewer than two classes{where}, so there is nothing to learn"
         )
     task = Task(table, goal, tuple(trained))
+    _refuse_decimal_commas(task)
     if not task.inputs:
         texts = listed(table.names[index] for index in sorted(task.identifiers))
         which = f"but texts that differ in nearly every row ({texts})" if texts else "with values"
         raise FormatError(f"there is no column {which} beside {table.names[goal]!r}, so there is nothing to learn")
     _refuse_large_numbers(task)
-    _refuse_decimal_commas(task)
     grouped: list[int] = []
     if learner == "sklearn":
         classifier, grouped = _by_sklearn(task, max_depth=max_depth, min_rows=min_rows, seed=seed)
@@ -131,7 +131,7 @@ def _check_whole(name: str, value: Any, *, least: int) -> None:
 
 def _refuse_decimal_commas(task: Task) -> None:
     """Refuse numbers that would silently be taken for hundreds of names."""
-    for index in task.inputs:
+    for index in sorted((*task.inputs, *task.identifiers)):
         texts = task.table.column(index)
         found = number_with_comma(texts)
         if found is not None and len(set(texts)) > _FEW:
