@@ -3,6 +3,7 @@
 import gzip
 import random
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def test_csv_files(tmp_path: Path) -> None:
         ("a,b\n1\n", "line 2: has 1 values where there are 2"),
         ("a,a\n1,2\n", "two columns called 'a'"),
         ("a,\n1,2\n", "without a name"),
-        ('a,b\n1,"2\n', "is not CSV"),
+        ('a,b\n1,"2\n', "has a quote in the row that begins in line 2 that is not closed"),
     ],
 )
 def test_files_that_are_no_table(tmp_path: Path, text: str, words: str) -> None:
@@ -148,3 +149,81 @@ def test_learning_by_j48() -> None:
     graph = learned.classifier
     assert graph.classify({"age": 70, "yearly income": 50000, "town": "Ghent"}) == "yes"
     assert graph.classify({"age": 70, "yearly income": 50000, "town": "Bari"}) == "no"
+
+
+def people(rows: int = 300, *, towns: int = 3, missing: float = 0.0) -> Table:
+    """Rows that an id tells apart, and a town that decides together with an age."""
+    chance = random.Random(rows + towns)
+    made = []
+    for number in range(rows):
+        age, town = chance.randint(18, 80), chance.randrange(towns)
+        answer = "yes" if (age > 40) != (town % 3 == 0) else "no"
+        shown = "?" if chance.random() < missing else str(age)
+        made.append((f"person {number}", shown, f"town {town}", answer))
+    return Table(("id", "age", "town", "answer"), tuple(made))
+
+
+def test_texts_that_differ_in_nearly_every_row_are_left_out() -> None:
+    learned = learn(people())
+    report = learned.report
+    assert report.left_out == ("id",)
+    assert "left out, as their texts differ in nearly every row: id" in str(report)
+    assert [v.name for v in learned.classifier.variables] == ["age", "town"]
+    assert "id" not in arff_text(Task(people(), 3, people().rows))
+    without = Table(("age", "town", "answer"), tuple(row[1:] for row in people().rows))
+    assert learn(without).classifier == learned.classifier
+    assert learn(without).report.left_out == ()
+    only = Table(("id", "answer"), tuple((row[0], row[3]) for row in people().rows))
+    with pytest.raises(
+        FormatError, match=r"no column but texts that differ in nearly every row \(id\) beside 'answer'"
+    ):
+        learn(only)
+
+
+@pytest.mark.parametrize(("different", "named"), [(20, False), (60, True), (268, False), (272, True)])
+def test_what_counts_as_nearly_every_row(different: int, named: bool) -> None:
+    """More than twenty different texts, and more than nine for ten rows that have one."""
+    rows = different if different < 100 else 300
+    texts = [f"t{number % different}" for number in range(rows)]
+    task = Task(Table(("t", "y"), tuple((t, "ab"[i % 2]) for i, t in enumerate([*texts, "?", ""]))), 1, ())
+    task = Task(task.table, 1, task.table.rows)
+    assert task.identifiers == ({0} if named else set())
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_columns_of_many_values_are_not_encoded_in_full(missing: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    from scipy import sparse
+    from sklearn.tree import DecisionTreeClassifier
+
+    seen = []
+    fit = DecisionTreeClassifier.fit
+    monkeypatch.setattr(
+        DecisionTreeClassifier,
+        "fit",
+        lambda self, values, *rest, **more: (seen.append(values), fit(self, values, *rest, **more))[1],
+    )
+    data = people(3000, towns=900, missing=missing)
+    learned = learn(data, min_rows=3)
+    (values,) = seen
+    assert sparse.issparse(values) == (missing == 0)
+    counts = Counter(row[2] for row in data.rows)
+    assert values.shape[1] < 2 + len(counts)
+    assert learned.report.grouped == ("town",)
+    assert "are one state, 'any other': town" in str(learned.report)
+    town = learned.classifier.variables[1]
+    assert town.encode("nowhere") == town.encode(next(t for t, count in counts.items() if count == 1))
+    assert learned.report.accuracy is not None
+    assert learned.report.accuracy > 0.6
+
+
+def test_rare_values_lose_nothing() -> None:
+    """Values in fewer rows than a leaf has cannot be split off, so the tree is as good as with all of them."""
+    from quia import learn as module
+
+    data = people(2500, towns=300)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(module, "_MANY", 10**6)
+        full = learn(data, min_rows=8).report
+    lean = learn(data, min_rows=8).report
+    assert (full.grouped, lean.grouped) == ((), ("town",))
+    assert abs(full.right - lean.right) <= 0.05 * full.tested_on

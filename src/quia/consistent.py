@@ -13,15 +13,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from quia.errors import GraphError, TooLarge, listed
-from quia.ranges import Ranges, difference, intersection, size
+from quia.contexts import Contexts, Sets
+from quia.errors import GraphError, TooLarge, listed, shown
+from quia.ranges import Ranges, difference, intersection, size, union
 from quia.variables import Variable
 
 GROWTH_LIMIT = 1_000_000
 """How many nodes specialising may add before it gives up."""
+RANGES_LIMIT = 2_000_000
+"""How many ranges of states specialising may add before it gives up."""
+CONTEXTS_LIMIT = 3_000_000
+"""How many steps, and for each node a hundred more, may be spent on comparing contexts."""
 
 Edges = tuple[tuple[Ranges, int], ...]
-Context = tuple[tuple[int, Ranges], ...]
+Context = int
+"""A context by its number in `Contexts`; 0 is the one in which all is possible."""
 
 
 class Specialised(NamedTuple):
@@ -37,7 +43,8 @@ def establish(
     """The graph with the weak test-once property.
 
     Raises GraphError where the edges of a node do not part what is possible there, TooLarge where contexts differ
-    too often. Complexity: linear for trees and for graphs that test no variable again.
+    too often. Complexity: linear for trees and for graphs that test no variable again; for others near-linear in the
+    nodes made, as a context shares all but what differs with the one above it.
     """
     whole: list[Ranges] = [((0, v.size - 1),) for v in variables]
     again = variables_tested_again(len(variables), tests, edges)
@@ -145,12 +152,12 @@ def _overlap(edges: Sequence[tuple[Ranges, int]]) -> int | None:
 def _complain(variable: Variable, edges: Sequence[tuple[Ranges, int]], possible: Ranges, name: str) -> None:
     shared = _overlap(edges)
     if shared is not None:
-        raise GraphError(f"two edges of node {name!r} take {variable.phrase(shared)}; each state must have one edge")
-    rest = possible
-    for states, _ in edges:
-        rest = difference(rest, states)
+        raise GraphError(
+            f"two edges of node {shown(name)} take {variable.phrase(shared)}; each state must have one edge"
+        )
+    rest = difference(possible, union(pair for states, _ in edges for pair in states))
     raise GraphError(
-        f"no edge of node {name!r} takes {variable.phrase(rest[0][0])}; every state possible there must have one"
+        f"no edge of node {shown(name)} takes {variable.phrase(rest[0][0])}; every state possible there must have one"
     )
 
 
@@ -170,6 +177,22 @@ class _Specialiser:
         self.whole, self.again = whole, again
         self.made = Specialised([], [])
         self.limit = len(tests) + GROWTH_LIMIT
+        self.ranges_left = RANGES_LIMIT + sum(len(states) for outgoing in edges for states, _ in outgoing)
+
+    def _too_large(self, limit: int, of_what: str) -> TooLarge:
+        names = listed(sorted(self.variables[v].name for v in self.again), most=8)
+        return TooLarge(
+            f"making the tests of {names} consistent would take more than {limit} {of_what};"
+            " test each variable once a path, or in fewer differing contexts",
+            limit=limit,
+        )
+
+    def _restricted(self, node: int, possible: Ranges) -> Edges:
+        kept = _restricted(self.variables[self.tests[node]], self.edges[node], possible, self.names[node])
+        self.ranges_left -= sum(len(states) for states, _ in kept)
+        if self.ranges_left < 0:
+            raise self._too_large(RANGES_LIMIT, "ranges of states more than are given")
+        return kept
 
     def _add(self, node: int, edges: Edges) -> int:
         self.made.origin.append(node)
@@ -208,15 +231,18 @@ class _Tree(_Specialiser):
         variable = self.tests[node]
         if variable < 0:
             return ()
-        return _restricted(self.variables[variable], self.edges[node], possible[variable], self.names[node])
+        return self._restricted(node, possible[variable])
 
 
 class _Shared(_Specialiser):
     """A graph: a copy per node and context, where a context holds only variables tested above and again below."""
 
     def specialise(self) -> Specialised:
+        self.number = {variable: number for number, variable in enumerate(sorted(self.again))}
+        self.sets = Sets(len(self.number))
+        self.contexts = Contexts(self.sets)
         relevant = self._relevant()
-        root: tuple[int, Context] = (len(self.tests) - 1, ())
+        root: tuple[int, Context] = (len(self.tests) - 1, 0)
         copies: dict[tuple[int, Context], int] = {}
         unique: dict[tuple[int, Edges], int] = {}
         expanded: dict[tuple[int, Context], tuple[Edges, list[tuple[int, Context]]]] = {}
@@ -229,7 +255,8 @@ class _Shared(_Specialiser):
                 expanded[key] = self._expand(key, relevant)
                 work.extend(child for child in reversed(expanded[key][1]) if child not in copies)
                 if len(copies) + len(expanded) > self.limit:
-                    raise self._too_large()
+                    raise self._too_large(self.limit, "nodes")
+                self._check_steps()
             else:
                 kept, below = expanded.pop(key)
                 copies[key] = self._unique(key[0], kept, [copies[child] for child in below], unique)
@@ -237,28 +264,26 @@ class _Shared(_Specialiser):
         self._drop_unused(copies[root])
         return self.made
 
-    def _too_large(self) -> TooLarge:
-        names = listed(sorted(self.variables[v].name for v in self.again), most=8)
-        return TooLarge(
-            f"making the tests of {names} consistent would take more than {self.limit} nodes;"
-            " test each variable once a path, or in fewer differing contexts",
-            limit=self.limit,
-        )
+    def _check_steps(self) -> None:
+        most = CONTEXTS_LIMIT + 100 * len(self.tests)
+        if self.sets.steps + self.contexts.steps > most:
+            raise self._too_large(most, "steps to compare contexts")
 
     def _expand(self, key: tuple[int, Context], relevant: Sequence[int]) -> tuple[Edges, list[tuple[int, Context]]]:
         node, context = key
         variable = self.tests[node]
         if variable < 0:
             return (), []
-        possible = next((states for v, states in context if v == variable), self.whole[variable])
-        kept = _restricted(self.variables[variable], self.edges[node], possible, self.names[node])
+        number, whole, contexts = self.number.get(variable), self.whole[variable], self.contexts
+        possible = whole if number is None else contexts.get(context, number) or whole
+        kept = self._restricted(node, possible)
+        rest = context if number is None or possible is whole else contexts.put(context, number, None)
         below = []
         for states, child in kept:
-            needed = relevant[child]
-            pairs = [(v, s) for v, s in context if v != variable and needed >> v & 1]
-            if needed >> variable & 1 and states != self.whole[variable]:
-                pairs.append((variable, states))
-            below.append((child, tuple(sorted(pairs))))
+            there = contexts.restricted(rest, relevant[child])
+            if number is not None and states != whole and self.sets.has(relevant[child], number):
+                there = contexts.put(there, number, states)
+            below.append((child, there))
         return kept, below
 
     def _unique(self, node: int, kept: Edges, children: Sequence[int], unique: dict[tuple[int, Edges], int]) -> int:
@@ -270,20 +295,16 @@ class _Shared(_Specialiser):
         return unique[node, edges]
 
     def _relevant(self) -> list[int]:
-        """For each node, as bits, the variables tested both above it and at or below it."""
-        bit = {v: 1 << v for v in self.again}
-        below = [0] * len(self.tests)
+        """For each node the set of the variables tested again that are tested at or below it."""
+        below: list[int] = []
         for node, variable in enumerate(self.tests):
-            bits = bit.get(variable, 0)
+            found = 0
             for _, child in self.edges[node]:
-                bits |= below[child]
-            below[node] = bits
-        above = [0] * len(self.tests)
-        for node in range(len(self.tests) - 1, -1, -1):
-            bits = above[node] | bit.get(self.tests[node], 0)
-            for _, child in self.edges[node]:
-                above[child] |= bits
-        return [a & b for a, b in zip(above, below, strict=True)]
+                found = self.sets.union(found, below[child])
+            number = self.number.get(variable)
+            below.append(found if number is None else self.sets.added(found, number))
+            self._check_steps()
+        return below
 
     def _drop_unused(self, root: int) -> None:
         """Keep what the root reaches (a copy whose parents were all bypassed is reached by none), root last."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
+from collections.abc import Iterable, Sized
+from difflib import SequenceMatcher
+from heapq import nlargest
+from itertools import islice
 from typing import Any
 
 
@@ -88,10 +90,14 @@ def listed(names: Iterable[Any], most: int = 12) -> str:
     >>> listed(["low", "medium", "high"]), listed(range(100), most=3)
     ('low, medium, high', '0, 1, 2, … (100 in all)')
     """
-    texts = [str(name) or "''" for name in names]
-    if len(texts) <= most:
-        return ", ".join(texts)
-    return f"{', '.join(texts[:most])}, … ({len(texts)} in all)"
+    known = names if isinstance(names, Sized) else list(names)
+    texts = ", ".join(brief(str(name)) or "''" for name in islice(known, most))
+    return texts if len(known) <= most else f"{texts}, … ({len(known)} in all)"
+
+
+def brief(text: str, most: int = 200) -> str:
+    """A text, cut where a sentence would get too long."""
+    return text if len(text) <= most else text[:most] + "…"
 
 
 def shown(value: object, most: int = 80) -> str:
@@ -109,7 +115,7 @@ def shown(value: object, most: int = 80) -> str:
     except RecursionError:
         text = f"a deeply nested {type(value).__name__}"
     text = " ".join(text.split()) if "\n" in text else text
-    return text if len(text) <= most else text[:most] + "…"
+    return brief(text, most)
 
 
 def did_you_mean(wrong: object, names: Iterable[str]) -> str:
@@ -122,6 +128,20 @@ def did_you_mean(wrong: object, names: Iterable[str]) -> str:
     """
     if not isinstance(wrong, str):
         return ""
-    by_folded = {name.casefold(): name for name in reversed(list(names)[:2000])}
-    near = get_close_matches(wrong[:200].casefold(), by_folded, n=1)
-    return f" (did you mean {by_folded[near[0]]!r}?)" if near else ""
+    matcher = SequenceMatcher(b=wrong[:_COMPARED].casefold())
+    by_letters = []
+    for place, name in enumerate(islice(names, 2000)):
+        matcher.set_seq1(name[:_COMPARED].casefold())
+        if matcher.real_quick_ratio() >= _ALIKE and (share := matcher.quick_ratio()) >= _ALIKE:
+            by_letters.append((share, -place, name))
+    best, nearest = _ALIKE, None
+    for _, _, name in nlargest(_WELL_COMPARED, by_letters):
+        matcher.set_seq1(name[:_COMPARED].casefold())
+        if (share := matcher.ratio()) > best or (nearest is None and share >= best):
+            best, nearest = share, name
+    return f" (did you mean {shown(nearest)}?)" if nearest is not None else ""
+
+
+_ALIKE = 0.6  # share of letters that a name must have in common with what was written
+_COMPARED = 60  # letters of a name that are compared
+_WELL_COMPARED = 20  # names whose letters are compared in their order too, which is slow: those with most in common

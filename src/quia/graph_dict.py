@@ -9,7 +9,7 @@ from quia import conditions
 from quia.conditions import Condition
 from quia.consistent import Edges
 from quia.cuts import Cut, interval_text
-from quia.errors import GraphError, did_you_mean, listed, shown
+from quia.errors import GraphError, brief, did_you_mean, listed, shown
 from quia.graph import DecisionGraph
 from quia.ranges import Ranges, union
 from quia.variables import MISSING, Variable
@@ -102,14 +102,15 @@ def _declared(graph: DecisionGraph) -> dict[str, Any]:
 
 def _check_keys(data: Any, what: str, *, required: Sequence[str], optional: Sequence[str] = ()) -> None:
     if not isinstance(data, Mapping):
-        raise GraphError(f"{what} is {shown(data)}; it must be an object with {listed(required)}")
+        raise GraphError(f"{brief(what)} is {shown(data)}; it must be an object with {listed(required)}")
     for key in required:
         if key not in data:
-            raise GraphError(f"{what} has no {key!r}; it must have {listed(required)}")
+            raise GraphError(f"{brief(what)} has no {shown(key)}; it must have {listed(required)}")
     for key in data:
         if key not in required and key not in optional:
             known = [*required, *optional]
-            raise GraphError(f"{what} has {shown(key)}; it may only have {listed(known)}{did_you_mean(key, known)}")
+            hint = did_you_mean(key, known)
+            raise GraphError(f"{brief(what)} has {shown(key)}; it may only have {listed(known)}{hint}")
 
 
 def _declarations(data: Any) -> dict[str, Mapping[str, Any]]:
@@ -147,7 +148,7 @@ def _classes(data: Any) -> dict[str, int]:
         if not isinstance(label, str):
             raise GraphError(f"a class is {shown(label)}; classes are texts")
         if label in classes:
-            raise GraphError(f"the class {label!r} is named twice; classes must differ")
+            raise GraphError(f"the class {shown(label)} is named twice; classes must differ")
         classes[label] = len(classes)
     return classes
 
@@ -164,12 +165,12 @@ def _nodes(data: Any) -> dict[str, Mapping[str, Any]]:
             continue
         _check_keys(node, f"node {name!r}", required=("test", "edges"))
         if not isinstance(node["edges"], (list, tuple)) or not node["edges"]:
-            raise GraphError(f"the edges of node {name!r} are {shown(node['edges'])}; give a list of one or more")
+            raise GraphError(f"the edges of node {shown(name)} are {shown(node['edges'])}; give a list of one or more")
         for edge in node["edges"]:
             _check_keys(edge, f"an edge of node {name!r}", required=("if", "to"))
             if not isinstance(edge["to"], str) or edge["to"] not in data:
                 hint = did_you_mean(edge["to"], data) if len(data) <= 2000 else ""
-                raise GraphError(f"an edge of node {name!r} leads to {shown(edge['to'])}, which is no node{hint}")
+                raise GraphError(f"an edge of node {shown(name)} leads to {shown(edge['to'])}, which is no node{hint}")
     return dict(data)
 
 
@@ -189,7 +190,8 @@ def _children_first(nodes: Mapping[str, Mapping[str, Any]], root: str) -> list[s
             if open_since[there]:
                 path = [on_path for on_path, _ in work]
                 cycle = [*path[path.index(there) :], there]
-                raise GraphError(f"node {there!r} is below itself: {' → '.join(cycle[:8])}; a graph has no cycle")
+                way = " → ".join(brief(on_path, 30) for on_path in cycle[:8])
+                raise GraphError(f"node {shown(there)} is below itself: {way}; a graph has no cycle")
         else:
             work.pop()
             open_since[name] = False
@@ -203,19 +205,19 @@ def _parsed_edges(
     """The conditions of a node's edges, each with the node it leads to."""
     test = node["test"]
     if not isinstance(test, str) or test not in declared:
-        raise GraphError(f"node {name!r} tests {shown(test)}, which is no variable{did_you_mean(test, declared)}")
+        raise GraphError(f"node {shown(name)} tests {shown(test)}, which is no variable{did_you_mean(test, declared)}")
     parsed: list[tuple[_Conditions, str]] = []
     for edge in node["edges"]:
         given = edge["if"] if isinstance(edge["if"], (list, tuple)) else [edge["if"]]
         if not given:
-            raise GraphError(f"an edge of node {name!r} has no condition; say for which states it is")
+            raise GraphError(f"an edge of node {shown(name)} has no condition; say for which states it is")
         if declared[test]["kind"] == "nominal":
             parsed.append((tuple(given), edge["to"]))
             continue
         try:
             parsed.append((tuple(conditions.parse(text) for text in given), edge["to"]))
         except GraphError as fault:
-            raise GraphError(f"node {name!r}: {fault}") from None
+            raise GraphError(f"node {shown(name)}: {fault}") from None
     return parsed
 
 
@@ -254,9 +256,9 @@ def _declared_cuts(name: str, declared: Mapping[str, Any]) -> list[Cut]:
         try:
             condition = conditions.parse(text)
         except GraphError as fault:
-            raise GraphError(f"the cuts of variable {name!r}: {fault}") from None
+            raise GraphError(f"the cuts of variable {shown(name)}: {fault}") from None
         if isinstance(condition, str) or condition.lower is not None or condition.upper is None:
-            raise GraphError(f"a cut of variable {name!r} is {shown(text)}; write it as '<= t' or '< t'")
+            raise GraphError(f"a cut of variable {shown(name)} is {shown(text)}; write it as '<= t' or '< t'")
         cuts.append(condition.upper)
     return cuts
 
@@ -264,7 +266,7 @@ def _declared_cuts(name: str, declared: Mapping[str, Any]) -> list[Cut]:
 def _class_of(name: str, label: Any, classes: Mapping[str, int]) -> int:
     if not isinstance(label, str) or label not in classes:
         raise GraphError(
-            f"leaf {name!r} has the class {shown(label)}, which is not declared; the classes are {listed(classes)}"
+            f"leaf {shown(name)} has the class {shown(label)}, which is not declared; the classes are {listed(classes)}"
             f"{did_you_mean(label, classes)}"
         )
     return classes[label]
@@ -274,7 +276,7 @@ def _edges(name: str, variable: Variable, parsed: list[tuple[_Conditions, str]],
     try:
         return tuple((_states(variable, given), position[there]) for given, there in parsed)
     except GraphError as fault:
-        raise GraphError(f"node {name!r}: {fault}") from None
+        raise GraphError(f"node {shown(name)}: {fault}") from None
 
 
 def _states(variable: Variable, given: _Conditions) -> Ranges:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
-from quia.errors import FormatError, Unsupported, shown
+from quia.errors import FormatError, Unsupported, listed, shown
 from quia.tables import Table, Task, number_with_comma
 from quia.values import is_missing
 
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was learned from what, and how well it does on rows it has not seen."""
+    """What was learned from what, and how well it does on rows it has not seen.
+
+    `left_out` are the columns of texts that only name the rows; `grouped` are those of whose many values the rare ones
+    are one state.
+    """
 
     learner: str
     target: str
@@ -30,6 +35,8 @@ class Report:
     dropped: int
     nodes: int
     leaves: int
+    left_out: tuple[str, ...] = ()
+    grouped: tuple[str, ...] = ()
 
     @property
     def accuracy(self) -> float | None:
@@ -46,6 +53,10 @@ class Report:
             lines.append(f"{self.accuracy:.1%} of {self.tested_on} rows kept apart are decided as they should be")
         if self.dropped:
             lines.append(f"{self.dropped} rows without a {self.target!r} were left out")
+        if self.left_out:
+            lines.append(f"left out, as their texts differ in nearly every row: {listed(self.left_out)}")
+        if self.grouped:
+            lines.append(f"rare values of columns with very many are one state, 'any other': {listed(self.grouped)}")
         return "\n".join(lines)
 
 
@@ -72,7 +83,8 @@ def learn(
 
     A share of the rows, `kept_apart`, is not learned from but tested on. `max_depth` (scikit-learn only) and
     `min_rows`, the fewest rows in a leaf, keep the tree small. J48 needs Java and a weka.jar, found by itself or
-    given.
+    given. A column of texts that differ in nearly every row (more than twenty of them, and more than nine for ten rows)
+    is left out, and the report says so.
     """
     if learner not in ("sklearn", "j48"):
         raise Unsupported(f"there is no learner {shown(learner)}", cure="use 'sklearn' or 'j48'")
@@ -94,17 +106,21 @@ def learn(
             f"column {table.names[goal]!r} has fewer than two classes{where}, so there is nothing to learn"
         )
     task = Task(table, goal, tuple(trained))
-    if not task.inputs:
-        raise FormatError(f"there is no column with values beside {table.names[goal]!r}, so there is nothing to learn")
-    _refuse_large_numbers(task)
     _refuse_decimal_commas(task)
+    if not task.inputs:
+        texts = listed(table.names[index] for index in sorted(task.identifiers))
+        which = f"but texts that differ in nearly every row ({texts})" if texts else "with values"
+        raise FormatError(f"there is no column {which} beside {table.names[goal]!r}, so there is nothing to learn")
+    _refuse_large_numbers(task)
+    grouped: list[int] = []
     if learner == "sklearn":
-        classifier = _by_sklearn(task, max_depth=max_depth, min_rows=min_rows, seed=seed)
+        classifier, grouped = _by_sklearn(task, max_depth=max_depth, min_rows=min_rows, seed=seed)
     else:
         from quia.learn_j48 import by_j48
 
         classifier = by_j48(task, min_rows=min_rows, jar=weka_jar)
-    return Learned(classifier, _report(learner, task, classifier, tested, len(table.rows) - len(labelled)))
+    report = _report(learner, task, classifier, tested, len(table.rows) - len(labelled))
+    return Learned(classifier, replace(report, grouped=tuple(table.names[index] for index in grouped)))
 
 
 def _check_whole(name: str, value: Any, *, least: int) -> None:
@@ -115,7 +131,7 @@ def _check_whole(name: str, value: Any, *, least: int) -> None:
 
 def _refuse_decimal_commas(task: Task) -> None:
     """Refuse numbers that would silently be taken for hundreds of names."""
-    for index in task.inputs:
+    for index in sorted((*task.inputs, *task.identifiers)):
         texts = task.table.column(index)
         found = number_with_comma(texts)
         if found is not None and len(set(texts)) > _FEW:
@@ -143,7 +159,8 @@ def _refuse_large_numbers(task: Task) -> None:
 _LARGEST = 3.4e38  # of 32 bits
 
 
-def _by_sklearn(task: Task, *, max_depth: int | None, min_rows: int, seed: int) -> DecisionGraph:
+def _by_sklearn(task: Task, *, max_depth: int | None, min_rows: int, seed: int) -> tuple[DecisionGraph, list[int]]:
+    """The tree, and the columns of whose values the rare ones became one state."""
     try:
         from sklearn.compose import ColumnTransformer
         from sklearn.pipeline import make_pipeline
@@ -160,11 +177,37 @@ def _by_sklearn(task: Task, *, max_depth: int | None, min_rows: int, seed: int) 
     for at, index in enumerate(task.inputs):
         values[:, at] = [_value(row[index], kinds[index]) for row in task.rows]
     nominal = [at for at, index in enumerate(task.inputs) if kinds[index] == "nominal"]
-    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    counts = {at: Counter(row[task.inputs[at]] for row in task.rows) for at in nominal}
+    wide = [at for at in nominal if len(counts[at]) > _MANY]
+    # scikit-learn's trees take no missing number among sparse ones; then there are as many columns as memory allows.
+    numbers = [at for at in range(len(task.inputs)) if at not in counts]
+    sparse = bool(wide) and not any(value != value for at in numbers for value in values[:, at])
+    most = None if sparse or not wide else max(_MANY, _MOST_CELLS // len(task.rows) // len(wide))
+    states = {at: _frequent(counts[at], min_rows, most) for at in wide}
+    encoders = [
+        (OneHotEncoder(handle_unknown="ignore", sparse_output=sparse), [at for at in nominal if at not in wide])
+    ]
+    for at in wide:
+        encoder = OneHotEncoder(categories=[states[at]], handle_unknown="ignore", sparse_output=sparse)
+        encoders.append((encoder, [at]))
+    named = [(f"nominal{number}", encoder, columns) for number, (encoder, columns) in enumerate(encoders)]
+    encoded = ColumnTransformer(named, remainder="passthrough", sparse_threshold=1.0 if sparse else 0.0)
     tree = DecisionTreeClassifier(max_depth=max_depth, min_samples_leaf=min_rows, random_state=seed)
-    pipeline = make_pipeline(ColumnTransformer([("nominal", encoder, nominal)], remainder="passthrough"), tree)
+    pipeline = make_pipeline(encoded, tree)
     pipeline.fit(values, [row[task.goal] for row in task.rows])
-    return convert(pipeline, features=[task.table.names[index] for index in task.inputs])
+    graph = convert(pipeline, features=[task.table.names[index] for index in task.inputs])
+    return graph, [task.inputs[at] for at in wide if len(states[at]) < len(counts[at])]
+
+
+_MANY = 200  # so many values of a column have a state each
+_MOST_CELLS = 50_000_000  # of a table that is not sparse
+
+
+def _frequent(counts: Counter[str], min_rows: int, most: int | None) -> list[Any]:
+    """The values that can be in a leaf of their own, as they are in enough rows; the most frequent, if so many."""
+    present = [(text, count) for text, count in counts.most_common() if not is_missing(text)]
+    kept = [text for text, count in present[:most] if count >= min_rows] or [present[0][0]]
+    return [*sorted(kept), *([float("nan")] if len(present) < len(counts) else [])]
 
 
 def _value(text: str, kind: str) -> Any:
@@ -195,6 +238,7 @@ def _report(
         dropped,
         len(classifier),
         leaves,
+        tuple(names[index] for index in sorted(task.identifiers)),
     )
 
 

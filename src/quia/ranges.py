@@ -5,6 +5,8 @@ A numeric variable can have thousands of states, so an edge keeps ranges, never 
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 Ranges = tuple[tuple[int, int], ...]
@@ -26,21 +28,21 @@ def union(pairs: Iterable[tuple[int, int]]) -> Ranges:
 
 
 def intersection(a: Ranges, b: Ranges) -> Ranges:
-    """What both cover. Complexity: linear in the number of ranges.
+    """What both cover. Complexity: linear in the shorter number of ranges, but for a bisection each, and the result.
 
     >>> intersection(((0, 4), (7, 9)), ((3, 7),))
     ((3, 4), (7, 7))
     """
+    few, many = (a, b) if len(a) <= len(b) else (b, a)
     common = []
-    i = j = 0
-    while i < len(a) and j < len(b):
-        low, high = max(a[i][0], b[j][0]), min(a[i][1], b[j][1])
-        if low <= high:
-            common.append((low, high))
-        if a[i][1] < b[j][1]:
-            i += 1
-        else:
-            j += 1
+    for first, last in few:
+        # The range that begins at or before `first` may reach into this one; all others begin in it.
+        for place in range(max(0, bisect_right(many, (first, math.inf)) - 1), len(many)):
+            low, high = many[place]
+            if low > last:
+                break
+            if high >= first:
+                common.append((max(low, first), min(high, last)))
     return tuple(common)
 
 

@@ -6,8 +6,10 @@ import csv
 import io
 import os
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
+from quia import csv_faults
 from quia.errors import FormatError, did_you_mean, listed, shown
 from quia.load.files import decode, read_bytes, refuse_workbook
 from quia.values import is_missing
@@ -47,7 +49,7 @@ class Table:
         return [dict(zip(self.names, row, strict=True)) for row in self.rows]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Task:
     """The rows to learn from, and which column to learn."""
 
@@ -55,9 +57,24 @@ class Task:
     goal: int
     rows: tuple[tuple[str, ...], ...]
 
-    @property
+    @cached_property
     def inputs(self) -> list[int]:
-        """The columns to learn from: all that have some value."""
+        """The columns to learn from: all that have some value, but for those that only name the rows."""
+        return [index for index in self._with_values if index not in self.identifiers]
+
+    @cached_property
+    def identifiers(self) -> frozenset[int]:
+        """The columns of texts that only name the rows, such as an id, a person or a remark.
+
+        They have more than twenty different values, and more than nine for ten rows that have one, so that no rule
+        about one of them says anything of another row.
+        """
+        kinds = self.table.kinds()
+        nominal = [index for index in self._with_values if kinds[index] == "nominal"]
+        return frozenset(index for index in nominal if _nearly_all_differ([row[index] for row in self.rows]))
+
+    @cached_property
+    def _with_values(self) -> list[int]:
         others = [index for index in range(len(self.table.names)) if index != self.goal]
         return [index for index in others if any(not is_missing(row[index]) for row in self.rows)]
 
@@ -65,7 +82,7 @@ class Task:
 def read_csv(file: str | os.PathLike[str]) -> Table:
     """The table in a CSV file, whose first row names the columns; the separator is what the first row has most of."""
     name = os.fspath(file)
-    data = read_bytes(name)
+    data = read_bytes(name, unpacked=None)  # a table of zeros packs better than any model
     refuse_workbook(name)
     text = decode(data, name)
     head = text.partition("\n")[0]
@@ -73,16 +90,18 @@ def read_csv(file: str | os.PathLike[str]) -> Table:
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
     rows: list[tuple[str, ...]] = []
     try:
-        for row in lines:
-            if not row:
-                continue
-            if rows and len(row) != len(rows[0]):
-                raise FormatError(
-                    f"has {len(row)} values where there are {len(rows[0])} columns", file=name, line=lines.line_num
-                )
-            rows.append(tuple(value.strip() for value in row))
-    except csv.Error as fault:
-        raise FormatError(f"is not CSV: {fault}", file=name, line=lines.line_num) from None
+        with csv_faults.long_values_allowed():
+            for row in lines:
+                if not row:
+                    continue
+                if rows and len(row) != len(rows[0]):
+                    raise FormatError(
+                        f"has {len(row)} values where there are {len(rows[0])} columns", file=name, line=lines.line_num
+                    )
+                rows.append(tuple(value.strip() for value in row))
+    except csv.Error as error:
+        found = csv_faults.fault(io.StringIO(text, newline=""), separator, spaces=True)
+        raise FormatError(found[1] if found else f"is not CSV: {error}", file=name) from None
     if len(rows) < 2:
         raise FormatError("has no rows below the names of its columns", file=name)
     seen: set[str] = set()
@@ -103,6 +122,11 @@ def number_with_comma(texts: list[str]) -> str | None:
     if not all(text.lstrip("+-").replace(",", "").replace(".", "").isdecimal() for text in present):
         return None
     return next((text for text in present if "," in text), None)
+
+
+def _nearly_all_differ(texts: list[str]) -> bool:
+    present = [text for text in texts if not is_missing(text)]
+    return len(set(present)) > max(20, 0.9 * len(present))
 
 
 def _numbers(texts: list[str]) -> bool:

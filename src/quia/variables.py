@@ -141,6 +141,10 @@ class Variable:
         """The state whose name a text is, with or without spaces around it."""
         return self._index.get(value, self._index.get(value.strip())) if isinstance(value, str) else None
 
+    def state_called(self, label: str) -> int | None:
+        """The state of a nominal variable that is written so, None if there is none."""
+        return self._index.get(label)
+
     def state_beyond(self, cut: Cut) -> int:
         """The first state on the upper side of one of this variable's cuts."""
         return bisect_left(self.below, cut.last_below(self.single)) + 1

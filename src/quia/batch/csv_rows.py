@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from quia import csv_faults
 from quia.batch.table import FAULT, arrow
 from quia.errors import FormatError, shown
 from quia.load.files import not_utf8
@@ -161,8 +162,13 @@ def _lost_in_quotes_told(path: str, delimiter: str) -> Iterator[None]:
     """A quote that swallows more than Arrow's block is told as what it is."""
     try:
         yield
-    except arrow().ArrowInvalid:
+    except arrow().ArrowInvalid as error:
         refuse_open_quotes(path, delimiter)
+        if "block" in str(error):  # a row has to fit into two of Arrow's blocks
+            raise FormatError(
+                f"has a row of about {2 * _BLOCK} bytes or more; shorten its values, or leave the longest columns out",
+                file=path,
+            ) from None
         raise
 
 
@@ -176,20 +182,16 @@ def refuse_open_quotes(path: str, delimiter: str) -> None:
 def _rows(path: str, lines: IO[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """The rows as Python's own reader sees them, which unlike Arrow's knows where quotes may stand; and their lines."""
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    longest = csv.field_size_limit(2 * _BLOCK)  # Arrow reads no longer ones; an open quote may lead on for long
     begin = 1
     try:
-        for row in reader:
-            yield begin, row
-            begin = reader.line_num + 1
-    except csv.Error:
-        raise FormatError(
-            f"has a quote in the row that begins in line {begin} that is not closed where its value ends; close it, or"
-            " double it if it belongs to the value",
-            file=path,
-        ) from None
-    finally:
-        csv.field_size_limit(longest)
+        with csv_faults.long_values_allowed():
+            for row in reader:
+                yield begin, row
+                begin = reader.line_num + 1
+    except csv.Error as error:
+        with _text(path) as again:
+            found = csv_faults.fault(again, delimiter)
+        raise FormatError(found[1] if found else f"is not CSV: {error}", file=path) from None
 
 
 def _is_packed(path: str) -> bool:

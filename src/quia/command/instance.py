@@ -14,6 +14,7 @@ from contextlib import contextmanager, nullcontext
 from itertools import islice
 from typing import Any, TextIO
 
+from quia import csv_faults
 from quia.command import distinct
 from quia.errors import InstanceError, did_you_mean, listed, shown
 from quia.load.files import not_utf8, refuse_workbook
@@ -117,13 +118,20 @@ def open_table(file: str) -> tuple[list[str], Iterator[list[str]]]:
 def _rows(file: str, text: str, delimiter: str) -> Iterator[list[str]]:
     """The rows that are not empty; a quote that is never closed, and so takes in the end, is an error."""
     end = "\u2063 end of the table"
-    for row in csv.reader(io.StringIO(f"{text}\n{end}"), delimiter=delimiter):
-        if row == [end]:
-            return
-        if row and row[-1].endswith(end):
-            raise InstanceError(f"{file} has a quote that is not closed, in the row {shown(row[0])} …; close it")
-        if row:
-            yield row
+    try:
+        with csv_faults.long_values_allowed():
+            for row in csv.reader(io.StringIO(f"{text}\n{end}"), delimiter=delimiter):
+                if row == [end]:
+                    return
+                if row and row[-1].endswith(end):
+                    raise InstanceError(
+                        f"{file} has a quote that is not closed, in the row {shown(row[0])} …; close it"
+                    )
+                if row:
+                    yield row
+    except csv.Error as error:
+        found = csv_faults.fault(io.StringIO(text), delimiter, strict=False)
+        raise InstanceError(f"{file} {found[1] if found else f'cannot be read as a table: {error}'}") from None
 
 
 @contextmanager

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from quia.errors import FormatError, shown
@@ -14,6 +14,8 @@ from quia.load.files import decode, read_bytes
 _NUMERIC = ("numeric", "real", "integer")
 _WORD = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{},]+))""")
 _NOMINAL = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^{},]+))""")
+_AFTER_STATE = re.compile(r"\s*(.?)", re.DOTALL)
+_COLUMN = re.compile(r"[0-9]{1,9}")
 _ESCAPED = {"t": "\t", "n": "\n", "r": "\r"}
 
 
@@ -40,7 +42,7 @@ def read_arff(source: str | os.PathLike[str]) -> Table:
     """
     inline = isinstance(source, str) and "\n" in source
     file = None if inline else os.fspath(source)
-    text = str(source) if file is None else decode(read_bytes(file), file)
+    text = str(source) if file is None else decode(read_bytes(file, unpacked=None), file)
     lines = [line.strip() for line in text.split("\n")]
     data = next((number for number, line in enumerate(lines) if line[:5].lower() == "@data"), len(lines))
     return Table(tuple(_attributes(lines[:data], file)), tuple(lines[data + 1 :]))
@@ -54,25 +56,34 @@ def numbers(table: Table, wanted: Container[str]) -> dict[str, set[float]]:
     """
     places = [(index, a.name) for index, a in enumerate(table.attributes) if a.name in wanted]
     found: dict[str, set[float]] = {name: set() for _, name in places}
+    name_of = dict(places)
+    sparse, told = 0, Counter[int]()
     for row in table.rows:
         if not row or row[0] == "%":
             continue
-        values = _values(row)
-        for index, name in places:
+        if row[0] == "{":
+            values = _sparse(row)
+            sparse += 1
+            told.update(values.keys() & name_of.keys())
+            present = ((name_of[index], text) for index, text in values.items() if index in name_of)
+        else:
+            dense = [_unquoted(value) for value in _NOMINAL.finditer(row)]
+            present = ((name, dense[index]) for index, name in places if index < len(dense))
+        for name, text in present:
             try:
-                found[name].add(float(values[index]))
-            except (ValueError, LookupError):
+                found[name].add(float(text))
+            except ValueError:
                 continue
+    for index, name in places:
+        if told[index] < sparse:  # some sparse row says nothing of it, so it is 0 there
+            found[name].add(0.0)
     return found
 
 
-def _values(row: str) -> Mapping[int, str] | Sequence[str]:
-    """The values of a row by column; a sparse row is 0 where it says nothing."""
-    if not row.startswith("{"):
-        return [_unquoted(value) for value in _NOMINAL.finditer(row)]
+def _sparse(row: str) -> dict[int, str]:
+    """The values that a sparse row gives, by column."""
     pairs = (part.split(None, 1) for part in row.strip("{}").split(","))
-    sparse = {int(pair[0]): pair[1] for pair in pairs if len(pair) == 2 and pair[0].isdigit()}
-    return defaultdict(lambda: "0", sparse)
+    return {int(pair[0]): pair[1] for pair in pairs if len(pair) == 2 and _COLUMN.fullmatch(pair[0])}
 
 
 def _attributes(lines: Sequence[str], file: str | None) -> Iterator[Attribute]:
@@ -109,11 +120,11 @@ def _attribute(text: str) -> Attribute:
             raise ValueError("a list of states is not closed")
         states.append(_unquoted(state))
         place = state.end()
-        after = rest[place:].lstrip()
-        place = len(rest) - len(after) + 1
-        if after[:1] != ",":
+        after = _AFTER_STATE.match(rest, place)
+        place = after.end() if after else place
+        if not after or after[1] != ",":
             break
-    if after[:1] != "}":
+    if not after or after[1] != "}":
         raise ValueError("a list of states is not closed")
     return Attribute(name, "nominal", tuple(states))
 

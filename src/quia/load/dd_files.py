@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from quia.errors import FormatError, GraphError, did_you_mean, listed, shown
 from quia.load import naming
+from quia.load.files import refuse_many_values
 
 TRUE, FALSE = 1, -1
 
@@ -24,6 +25,7 @@ class Bdd(NamedTuple):
 def read_json(text: str, file: str | None, root: str | int | None) -> Bdd:
     """The BDD in a JSON dump of dd: `level_of_var`, `roots`, and `[level, low, high]` for each node."""
     where = _Keys(text, file)
+    refuse_many_values(text, file)
     try:
         content = json.loads(text, object_pairs_hook=where.distinct)
     except (ValueError, RecursionError) as fault:

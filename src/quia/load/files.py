@@ -15,20 +15,46 @@ LARGEST_FILE = 2**30
 """A model file that unpacks to more bytes than this is refused."""
 
 
-def read_bytes(file: str) -> bytes:
-    """What is in a file, unpacked if it is gzipped, but never more than the largest allowed."""
+MOST_UNPACKED = 100
+"""A gzipped model that unpacks to more than this many times its size is refused, if that is more than `ALWAYS_READ`."""
+ALWAYS_READ = 2**24
+MOST_VALUES = 10_000_000
+"""A JSON file with more values than this is refused; each takes up to eighty bytes, whatever it takes in the file."""
+
+
+def read_bytes(file: str, *, unpacked: int | None = MOST_UNPACKED) -> bytes:
+    """What is in a file, unpacked if it is gzipped, but never more than the largest allowed.
+
+    `unpacked` is how many times its size a gzipped file may unpack to, None for as much as any file.
+    """
+    largest = LARGEST_FILE
     try:
         with open(file, "rb") as raw:
             packed = raw.read(2) == b"\x1f\x8b"
+            if packed and unpacked is not None:
+                largest = min(largest, max(ALWAYS_READ, unpacked * os.fstat(raw.fileno()).st_size))
             raw.seek(0)
             with gzip.open(raw) if packed else raw as stream:
-                data = stream.read(LARGEST_FILE + 1)
+                data = stream.read(largest + 1)
     except (OSError, EOFError, zlib.error) as fault:
         reason = getattr(fault, "strerror", None) or str(fault)
         raise FormatError(f"cannot be read: {reason}", file=file) from None
     if len(data) > LARGEST_FILE:
         raise FormatError(f"holds more than {LARGEST_FILE} bytes; model files are smaller", file=file)
+    if len(data) > largest:
+        raise FormatError(
+            f"unpacks to more than {largest} bytes, {unpacked} times its size; if it is what it should be, unpack it"
+            " and give the file itself",
+            file=file,
+        )
     return data
+
+
+def refuse_many_values(data: bytes | str, file: str | None) -> None:
+    """Refuse a JSON text of so many values that reading it would take gigabytes."""
+    marks = sum(data.count(m) for m in b",[{") if isinstance(data, bytes) else sum(data.count(m) for m in ",[{")
+    if marks > MOST_VALUES:
+        raise FormatError(f"holds more than {MOST_VALUES} values; JSON models are smaller", file=file)
 
 
 def decode(data: bytes, file: str | None) -> str:

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from quia.errors import FormatError, GraphError, shown
-from quia.load.files import decode, write_text
+from quia.load.files import decode, refuse_many_values, write_text
 
 if TYPE_CHECKING:
     from quia.graph import DecisionGraph
@@ -19,6 +19,7 @@ def read(data: bytes, file: str | None = None) -> DecisionGraph:
     """The graph in a JSON file; a name given twice in one object is an error, not a silent loss."""
     from quia.graph import DecisionGraph
 
+    refuse_many_values(data, file)
     try:
         content = json.loads(decode(data, file), object_pairs_hook=_distinct, parse_constant=_refuse)
     except json.JSONDecodeError as fault:

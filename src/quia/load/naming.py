@@ -47,7 +47,7 @@ def named_variables(
     """
     called = _called(own, names)
     by_name = (
-        {name: _texts(given, f"the states of {name!r}") for name, given in states.items()}
+        {name: _texts(given, f"the states of {shown(name)}") for name, given in states.items()}
         if isinstance(states, Mapping)
         else {}
     )
@@ -64,7 +64,7 @@ def named_variables(
             labels = tuple(str(state) for state in range(size))
         if len(labels) != size:
             raise GraphError(
-                f"states gives {name!r} {len(labels)} states, {listed(labels)}; the model has {size} of it"
+                f"states gives {shown(name)} {len(labels)} states, {listed(labels)}; the model has {size} of it"
             )
         made.append(Variable(name, labels, numbered=True))
     return tuple(made)
@@ -75,7 +75,7 @@ def distinct(names: Sequence[str], file: str | None, line: int | None = None) ->
     seen: set[str] = set()
     for name in names:
         if not name or name in seen:
-            fault = f"names the variable {name!r} twice" if name else "has a variable without a name"
+            fault = f"names the variable {shown(name)} twice" if name else "has a variable without a name"
             raise FormatError(f"{fault}; names must differ and not be empty", file=file, line=line)
         seen.add(name)
 

@@ -7,10 +7,11 @@ missing value, such an instance is refused; where it makes none for values that 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from quia.errors import Unsupported, listed, shown
-from quia.load.pmml_choice import Choice, Residue, children_first, compile_choice
+from quia.load.pmml_choice import Choice, Residue, Work, children_first, compile_choice
 from quia.load.pmml_fields import PREDICATES, Reader
 from quia.load.pmml_schema import data_fields
 from quia.load.xml import Document, Element, parse
@@ -84,7 +85,8 @@ class _Tree:
         self.children: list[list[int]] = []
         self.winner: list[int] = []  # the class of a node, or of the nearest above it that has one
         self.inputs, self.target, usable = data_fields(document, model)
-        self.reader = Reader(document, self.inputs, usable)
+        self.work = Work(len(document.elements))
+        self.reader = Reader(document, self.inputs, usable, self.work)
         self.classes = self._declared_classes()
         self._walk()
         self.reader.check_invalid_values(missing, self.strategy in _FRACTIONAL)
@@ -237,20 +239,19 @@ class _Tree:
             return last, {}
         choice = tuple((self.reader.predicate(self._predicate(self.nodes[child])), child) for child in children)
 
+        at_unknown = None if self.strategy == "none" else cache(lambda: self._at_unknown(at, last))
+
         def settle(open_choice: Choice) -> Choice | int:
-            rest = open_choice
-            while rest:
-                predicate, child = rest[0]
+            for number, (predicate, child) in enumerate(open_choice):
                 if predicate is True:
                     return child
-                if predicate is None and self.strategy != "none":
-                    return self._at_unknown(at, last)
+                if predicate is None and at_unknown is not None:
+                    return at_unknown()
                 if predicate is not None and predicate is not False:
-                    return rest
-                rest = rest[1:]
+                    return open_choice[number:]
             return last if self.keeps_last else _NULL
 
-        return compile_choice(choice, lambda v: self.reader.variables[v].size, settle)
+        return compile_choice(choice, lambda v: self.reader.variables[v].size, settle, at_unknown, self.work)
 
     def _at_unknown(self, at: int, last: int) -> int:
         if self.strategy == "lastPrediction":

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from quia.conditions import Interval, states_where
 from quia.cuts import Cut, nearest_single
 from quia.errors import InstanceError, Unsupported, listed, shown
-from quia.load.pmml_choice import Predicate, Test, join
+from quia.load.pmml_choice import Predicate, Test, Work, join, merged
 from quia.load.pmml_schema import NUMBERS, Field, Usable, number_of, spelled
 from quia.load.xml import Document, Element
 from quia.ranges import Ranges, covers, difference, union
@@ -25,11 +25,12 @@ _OPPOSITE = {"notEqual": "equal", "greaterOrEqual": "lessThan", "greaterThan": "
 class Reader:
     """Reads predicates twice: first to gather cuts and states, then, when variables are made, as sets of states."""
 
-    def __init__(self, document: Document, inputs: Mapping[str, Field], usable: Usable) -> None:
-        self.document, self.usable = document, usable
+    def __init__(self, document: Document, inputs: Mapping[str, Field], usable: Usable, work: Work) -> None:
+        self.document, self.usable, self.work = document, usable, work
         self.place = {id(made): index for index, made in enumerate(inputs.values())}
         self.fields = list(inputs.values())
         self.variables: list[Variable] = []
+        self._absent: dict[int, Ranges] = {}
 
     def gather(self, predicate: Element) -> None:
         """Note the cuts and states that a predicate mentions."""
@@ -91,6 +92,7 @@ class Reader:
     def make_variables(self, missing: bool) -> None:
         """Make the variables, each with all its states."""
         self.variables = []
+        self._absent = {}
         for of in self.fields:
             routed = missing and of.routed and not of.refuses_missing
             if of.numeric:
@@ -102,7 +104,7 @@ class Reader:
                 continue
             states = [state for state in of.declared or of.seen if state not in of.absent]
             if routed:
-                states += dict.fromkeys(of.absent)
+                states += of.absent
             other = None if of.declared else _free("any other", states)
             no_value = _free("missing", states) if routed else None
             if of.declared and of.invalid_are == "asMissing":
@@ -122,11 +124,13 @@ class Reader:
             return element.tag == "True"
         if element.tag == "CompoundPredicate":
             parts = tuple(self.predicate(part, depth + 1) for part in self._parts(element, depth))
-            return join(self._operator(element), parts)
+            operator = self._operator(element)
+            return join(operator, merged(operator, parts, lambda v: self.variables[v].size))
         of = self._field(element)
         index = self.place[id(of)]
         size = self.variables[index].size
         true, unknown = self._states(element, of, self.variables[index])
+        self.work.spend(len(true) + len(unknown))
         if true == ((0, size - 1),):
             return True
         if not true and not unknown:
@@ -160,9 +164,13 @@ class Reader:
 
     def absent(self, index: int) -> Ranges:
         """The states of a variable that mean missing."""
-        of, variable = self.fields[index], self.variables[index]
+        if index not in self._absent:
+            self._absent[index] = self._missing_states(self.fields[index], self.variables[index])
+        return self._absent[index]
+
+    def _missing_states(self, of: Field, variable: Variable) -> Ranges:
         if variable.labels is not None:
-            marks = (*of.absent, variable.no_value)
+            marks = {*of.absent, variable.no_value}
             return union((state, state) for state, label in enumerate(variable.labels) if label in marks)
         valid, marked = self._validity(of)
         invalid = difference(((0, len(variable.cuts)),), states_where(variable, valid)) if valid else ()
@@ -193,16 +201,16 @@ class Reader:
                 yield low, high - 1
             return
         if operator in ("equal", "isIn"):
-            if value in variable.labels:
-                state = variable.labels.index(value)
+            if (state := variable.state_called(value)) is not None:
                 yield state, state
             return
-        if of.optype != "ordinal" or value not in of.declared:
+        state = variable.state_called(value)
+        if of.optype != "ordinal" or value not in of.declared or state is None:
             raise Unsupported(
                 f"the predicate {operator} {shown(value)} on {shown(of.name)} needs an order of its values",
                 cure="declare the field as ordinal with its values in order, or as continuous",
             )
-        last = variable.labels.index(value) - (operator == "lessThan")
+        last = state - (operator == "lessThan")
         if last >= 0:
             yield 0, last
 

@@ -30,8 +30,8 @@ class Field:
     name: str
     optype: str
     type: str
-    declared: list[str] = field(default_factory=list)
-    absent: list[str] = field(default_factory=list)
+    declared: dict[str, None] = field(default_factory=dict)
+    absent: dict[str, None] = field(default_factory=dict)
     seen: dict[str, None] = field(default_factory=dict)
     cuts: dict[Cut, None] = field(default_factory=dict)
     replacement: str | None = None
@@ -117,13 +117,14 @@ def _field(document: Document, element: Element) -> Field:
     for value in document.children(element, "Value"):
         kind, text = value.attributes.get("property", "valid"), document.need(value, "value")
         if kind == "missing":
-            made.absent.append(spelled(made, text))
+            made.absent[spelled(made, text)] = None
+        elif kind == "valid":
+            made.declared[spelled(made, text)] = None
         else:
-            (made.declared if kind == "valid" else made.invalid).append(spelled(made, text))
+            made.invalid.append(spelled(made, text))
     made.intervals = [_interval(document, interval) for interval in document.children(element, "Interval")]
     if made.type == "boolean" and not made.declared:
-        made.declared = ["false", "true"]
-    made.declared = list(dict.fromkeys(made.declared))
+        made.declared = {"false": None, "true": None}
     return made
 
 
@@ -155,7 +156,7 @@ def _apply_schema(document: Document, element: Element, made: Field) -> None:
         )
     made.invalid_are = _one_of(document, element, "invalidValueTreatment", _INVALID)
     if made.invalid_are == "asMissing" and made.bounded and not made.numeric:
-        made.absent += made.invalid
+        made.absent.update(dict.fromkeys(made.invalid))
     made.refuses_missing = element.attributes.get("missingValueTreatment") == "returnInvalid"
     replacement = element.attributes.get("missingValueReplacement")
     if replacement is not None:

@@ -59,14 +59,15 @@ def read(
     nodes, unsure = _unrounded(nodes, table)
     if inputs is None:
         inputs = tuple(_inferred(nodes, columns, states or {}, target, file))
-    labels = list(classes or dict.fromkeys(node.label for node in nodes if isinstance(node, Leaf)))
+    labels = list(dict.fromkeys(classes or (node.label for node in nodes if isinstance(node, Leaf))))
+    index = {label: number for number, label in enumerate(labels)}
     variables = _variables(nodes, inputs, file)
     place = {variable.name: index for index, variable in enumerate(variables)}
     last = len(nodes) - 1
     edges: list[Edges] = []
     for node in reversed(nodes):
         if isinstance(node, Leaf):
-            if node.label not in labels:
+            if node.label not in index:
                 raise FormatError(
                     f"a leaf has class {shown(node.label)}; the classes are {listed(labels)}", file=file, line=node.line
                 )
@@ -77,7 +78,7 @@ def read(
         variables,
         labels,
         [-1 if isinstance(node, Leaf) else place[node.name] for node in reversed(nodes)],
-        [labels.index(node.label) if isinstance(node, Leaf) else -1 for node in reversed(nodes)],
+        [index[node.label] if isinstance(node, Leaf) else -1 for node in reversed(nodes)],
         edges,
         notes=(*notes, *_rounding(unsure)),
     )
@@ -110,10 +111,10 @@ def _inferred(
     for node in nodes:
         if isinstance(node, Split):
             splits.setdefault(node.name, []).append(node)
-    names = list(columns)
+    names, listed_above = list(columns), set(columns)
     if names and (target in names or (target is None and names[-1] not in splits)):
         names.remove(names[-1] if target is None else target or "")
-    for name in (*names, *(name for name in splits if name not in columns)):
+    for name in (*names, *(name for name in splits if name not in listed_above)):
         mine = splits.get(name, [])
         numeric = {split.operators[0] == "<=" for split in mine}
         if len(numeric) > 1:
@@ -187,14 +188,14 @@ def _edges(
         yield ((beyond, variable.size - 1),), children[1]
         return
     for operator, value, child in zip(split.operators, split.values, children, strict=True):
-        if value not in variable.labels:
+        state = variable.state_called(value)
+        if state is None:
             raise FormatError(
                 f"{shown(split.name)} has no state {shown(value)}; its states are {listed(variable.labels)}"
                 f"{did_you_mean(value, variable.labels)}",
                 file=file,
                 line=split.line,
             )
-        state = variable.labels.index(value)
         if operator == "=":
             yield ((state, state),), child
         else:

@@ -7,17 +7,19 @@ the tree and an ARFF header tell which one is meant.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-from quia.errors import FormatError, Unsupported, shown
+from quia.errors import FormatError, TooLarge, Unsupported, shown
 from quia.load.arff import Attribute
 from quia.load.weka_tree import COUNTS, Found, Leaf, Node, Split
 
 _TITLE = re.compile(r"J48 (?:un)?pruned tree\s*")
 _INDENT = "|   "
 _LABELS_END = ("Number of Leaves", "Number of Rules", "Size of the tree")
+_MOST_NOTES = 8
+_READ_AGAIN = 50  # times that all of the text may be gone through for other ways to read it
 
 
 class _Line(NamedTuple):
@@ -52,11 +54,11 @@ def read_printed(
     body, children = _outline(lines, title + 1, file)
     if not children:
         return [Leaf(COUNTS.sub("", body[0].text).removeprefix(": "), body[0].number)], columns, notes
-    known = None if inputs is None else {attribute.name: attribute for attribute in inputs}
+    header = None if inputs is None or classes is None else _Header(inputs, classes)
+    work = _Work(len(text))
     groups = {parent: [body[child - 1] for child in mine] for parent, mine in children.items()}
     readings = {
-        parent: _fitting(list(_readings(group)), known, classes) or _no_reading(group, file)
-        for parent, group in groups.items()
+        parent: list(_readings(group, header, work)) or _no_reading(group, file) for parent, group in groups.items()
     }
     chosen = _chosen(readings, groups, set(columns), file)
     nodes: list[Node] = [Leaf("", 0)] * (len(body) + 1)
@@ -67,13 +69,50 @@ def read_printed(
         for child, choices in zip(mine, pairs, strict=True):
             if (label := choices[0][1]) is not None:
                 nodes[child] = Leaf(label, body[child - 1].number)
+    unsure = [parent for parent, ways in readings.items() if len(ways) > 1]
     notes += [
-        f"line {groups[parent][0].number} can be read in {len(ways)} ways; {chosen[parent].name!r} was taken as the"
-        " attribute; give arff= to be sure"
-        for parent, ways in readings.items()
-        if len(ways) > 1
+        f"line {groups[parent][0].number} can be read in {len(readings[parent])} ways; {shown(chosen[parent].name)} was"
+        " taken as the attribute; give arff= to be sure"
+        for parent in unsure[:_MOST_NOTES]
     ]
+    if len(unsure) > _MOST_NOTES:
+        notes.append(f"so can {len(unsure) - _MOST_NOTES} lines more")
     return nodes, columns, notes
+
+
+class _Header:
+    """What an ARFF header allows."""
+
+    def __init__(self, inputs: Sequence[Attribute], classes: Sequence[str]) -> None:
+        self.classes = frozenset(classes)
+        self.states = {a.name: None if a.states is None else frozenset(a.states) for a in inputs}
+
+    def has(self, name: str, operator: str) -> bool:
+        """Whether an attribute may be tested so."""
+        return name in self.states and (self.states[name] is None) == (operator == "<=")
+
+    def allows(self, name: str, value: str, label: str | None) -> bool:
+        """Whether an attribute may have this value, and a leaf this class."""
+        states: Container[str] | None = self.states[name]
+        return (states is None or value in states) and (label is None or label in self.classes)
+
+
+class _Work:
+    """How many letters may be looked at: a text made of ` = ` and `: ` can be read in as many ways as it is long."""
+
+    def __init__(self, length: int) -> None:
+        self.most = 10_000_000 + _READ_AGAIN * length
+        self.left = self.most
+
+    def spend(self, letters: int, line: _Line) -> None:
+        """Take as many away; TooLarge when none are left."""
+        self.left -= letters + 100
+        if self.left < 0:
+            raise TooLarge(
+                f"line {line.number}, {shown(line.text)}, can be read in too many ways, as ' = ' or ': ' stands in it"
+                f" again and again; more than {self.most} letters would be looked at, so give shorter names",
+                limit=self.most,
+            )
 
 
 def _title(lines: Sequence[str], file: str | None) -> tuple[int, list[str]]:
@@ -106,8 +145,8 @@ def _columns(lines: Sequence[str]) -> list[str]:
     """The columns that the Explorer lists above the tree, if it does."""
     for number, line in enumerate(lines):
         if line.startswith("Attributes:"):
-            listed = takewhile(lambda name: name.startswith(" " * 14), lines[number + 1 :])
-            names = [name[14:].rstrip("\r") for name in listed]
+            told = takewhile(lambda name: name.startswith(" " * 14), lines[number + 1 :])
+            names = [name[14:].rstrip("\r") for name in told]
             return names if str(len(names)) == line.split()[-1] else []
     return []
 
@@ -148,8 +187,11 @@ def _outline(lines: Sequence[str], start: int, file: str | None) -> tuple[list[_
     return body, children
 
 
-def _readings(group: Sequence[_Line]) -> Iterator[_Reading]:
-    """Every way to read the lines of a split, the likeliest first: numbers, then long names before short ones."""
+def _readings(group: Sequence[_Line], header: _Header | None, work: _Work) -> Iterator[_Reading]:
+    """Every way to read the lines of a split, the likeliest first: numbers, then long names before short ones.
+
+    If there is an ARFF header, only those that it allows.
+    """
     first = group[0].text
     for operators in (("<=", ">"), ("=", "!="), ("=",) * len(group)):
         if len(operators) != len(group):
@@ -158,26 +200,34 @@ def _readings(group: Sequence[_Line]) -> Iterator[_Reading]:
         place = first.rfind(sign)
         while place >= 0:
             name = first[:place]
-            if name and all(
+            work.spend(place, group[0])
+            fits = bool(name) and (header is None or header.has(name, operators[0]))
+            if fits and all(
                 line.text.startswith(f"{name} {operator} ") for line, operator in zip(group, operators, strict=True)
             ):
                 pairs = tuple(
-                    tuple(_pairs(line, line.text[len(name) + len(operator) + 2 :]))
+                    tuple(_pairs(line, name, len(name) + len(operator) + 2, header, work))
                     for line, operator in zip(group, operators, strict=True)
                 )
                 yield from _coherent(_Reading(name, operators, pairs))
             place = first.rfind(sign, 0, place + len(sign) - 1)
 
 
-def _pairs(line: _Line, rest: str) -> Iterator[tuple[str, str | None]]:
+def _pairs(line: _Line, name: str, start: int, header: _Header | None, work: _Work) -> Iterator[tuple[str, str | None]]:
     """The (value, class) pairs that the text after an operator may stand for."""
+    rest = line.text[start:]
+    work.spend(len(rest), line)
     if not line.leaf:
-        yield rest, None
+        if header is None or header.allows(name, rest, None):
+            yield rest, None
         return
     rest = COUNTS.sub("", rest)
     place = rest.find(": ")
     while place >= 0:
-        yield rest[:place], rest[place + 2 :]
+        value, label = rest[:place], rest[place + 2 :]
+        work.spend(len(rest), line)
+        if header is None or header.allows(name, value, label):
+            yield value, label
         place = rest.find(": ", place + 1)
 
 
@@ -199,31 +249,6 @@ def _is_number(text: str) -> bool:
         return float(text) == float(text)
     except ValueError:
         return False
-
-
-def _fitting(
-    readings: list[_Reading], known: Mapping[str, Attribute] | None, classes: Sequence[str] | None
-) -> list[_Reading]:
-    """The readings that an ARFF header allows."""
-    if known is None or classes is None:
-        return readings
-    fitting = []
-    for reading in readings:
-        attribute = known.get(reading.name)
-        if attribute is None or (attribute.states is None) != (reading.operators[0] == "<="):
-            continue
-        states = attribute.states
-        pairs = tuple(
-            tuple(
-                (value, label)
-                for value, label in choices
-                if (states is None or value in states) and (label is None or label in classes)
-            )
-            for choices in reading.pairs
-        )
-        if all(pairs):
-            fitting.append(reading._replace(pairs=pairs))
-    return fitting
 
 
 def _no_reading(group: Sequence[_Line], file: str | None) -> list[_Reading]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 from xml.parsers import expat
 
 from quia.errors import FormatError, shown
 
-MOST_ELEMENTS = 20_000_000
+MOST_ELEMENTS = 5_000_000
 """A file with more elements than this is refused."""
+
+
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -16,9 +22,9 @@ class Element:
     """An element: its name without namespace, its attributes, its children as indices, its own text."""
 
     tag: str
-    attributes: dict[str, str]
+    attributes: Mapping[str, str]
     line: int
-    children: list[int] = field(default_factory=list)
+    children: Sequence[int] = ()
     text: str = ""
 
 
@@ -53,27 +59,34 @@ def parse(data: bytes, file: str | None = None) -> Document:
 
     >>> document = parse(b"<a><b c='1'>text</b></a>")
     >>> document.elements[1]
-    Element(tag='b', attributes={'c': '1'}, line=1, children=[], text='text')
+    Element(tag='b', attributes={'c': '1'}, line=1, children=(), text='text')
     """
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
     elements: list[Element] = []
-    path: list[int] = []
+    # Of the elements that are open: their place, their children and the pieces of their text so far.
+    path: list[tuple[int, list[int], list[str]]] = []
 
     def begin(name: str, attributes: dict[str, str]) -> None:
         if len(elements) >= MOST_ELEMENTS:
             raise FormatError(f"has more than {MOST_ELEMENTS} elements; model files are smaller", file=file)
         if path:
-            elements[path[-1]].children.append(len(elements))
-        path.append(len(elements))
-        elements.append(Element(name.rpartition(" ")[2], attributes, parser.CurrentLineNumber))
+            path[-1][1].append(len(elements))
+        path.append((len(elements), [], []))
+        tag = sys.intern(name.rpartition(" ")[2])
+        elements.append(Element(tag, attributes or _NOTHING, parser.CurrentLineNumber))
 
     def end(name: str) -> None:
-        path.pop()
+        place, children, pieces = path.pop()
+        # Most elements have neither; a million empty lists would take more than the file.
+        if children:
+            elements[place].children = tuple(children)
+        if pieces:
+            elements[place].text = "".join(pieces)
 
     def text(characters: str) -> None:
         if not characters.isspace():
-            elements[path[-1]].text += characters
+            path[-1][2].append(characters)
 
     def refuse(name: str, *rest: object) -> None:
         raise FormatError(
