@@ -104,7 +104,7 @@ def test_the_kernel_can_be_embedded(tmp_path: Path) -> None:
     """The program of docs/howto/kernel.md compiles against the kernel alone, and prints what the page shows."""
     compiler = shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
-        pytest.skip("there is no C++ compiler")
+        pytest.skip("there is no C++ compiler: apt-get install g++")
     page = (DOCS / "howto" / "kernel.md").read_text()
     found = re.search(r"^```cpp\n(.*?)^```\n\n?^```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert found is not None

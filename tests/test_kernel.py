@@ -570,7 +570,7 @@ def resident():
         return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory in use is read from /proc")
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory in use is read from /proc: run it on Linux")
 @not_sanitized
 @pytest.mark.parametrize("model", ["tree", "graph"])
 def test_memory_does_not_grow(model):

@@ -2,7 +2,6 @@
 
 import gzip
 import random
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 import quia
 from quia.errors import FormatError, Unsupported
 from quia.learn import learn
-from quia.learn_j48 import arff_text, find_weka
+from quia.learn_j48 import arff_text
 from quia.load.json import dumps
 from quia.tables import Table, Task, read_csv
 
@@ -134,13 +133,8 @@ def test_arff() -> None:
     ]
 
 
+@pytest.mark.usefixtures("weka_jar")
 def test_learning_by_j48() -> None:
-    try:
-        find_weka()
-    except Unsupported:
-        pytest.skip("needs `pip install --no-deps python-weka-wrapper3`")
-    if shutil.which("java") is None:
-        pytest.skip("needs Java")
     learned = learn(table(), learner="j48", min_rows=2)
     assert learned.report.learner == "J48"
     assert learned.report.accuracy is not None

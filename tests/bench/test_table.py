@@ -120,7 +120,7 @@ def _after_each(text, mark):
     return [mark + part for part in text.split(mark)[1:]]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="there is no kill -9")
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no kill -9: run it on Linux or macOS")
 def test_a_run_that_is_killed_again_and_again_ends_as_an_undisturbed_one(measured, tmp_path):
     command = [sys.executable, "-m", "quia", *table(measured / "data", tmp_path / "out", "--rows", "30")]
     records = tmp_path / "out" / "records.jsonl"
