@@ -96,8 +96,17 @@ def test_what_is_asked_for() -> None:
     for wrong in ({"learner": "c5"}, {"kept_apart": 1.0}, {"learner": "j48", "max_depth": 3}):
         with pytest.raises(Unsupported):
             learn(data, **wrong)
+
+
+def test_j48_where_java_or_weka_is_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Told in a sentence, whether or not this machine has them."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Unsupported, match="install a Java runtime"):
+        learn(table(60), learner="j48")
+    java = tmp_path / "java"
+    java.touch(mode=0o755)
     with pytest.raises(Unsupported, match=r"no weka\.jar"):
-        learn(data, learner="j48", weka_jar="/no/such/file")
+        learn(table(60), learner="j48", weka_jar="/no/such/file")
 
 
 def _seeds_that_keep_the_last_apart(rows: int) -> Iterator[int]:
