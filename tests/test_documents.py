@@ -88,7 +88,8 @@ def test_notebooks_are_their_pages_and_run(page: Path, tmp_path: Path) -> None:
     cells = nbformat.read(file, as_version=4)
     nbformat.validate(cells)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    nbclient.NotebookClient(cells, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    where = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(cells, timeout=600, startup_timeout=600, resources=where).execute()
     shown = [cell["outputs"] for cell in cells["cells"] if cell["cell_type"] == "code"]
     assert any(shown) and not any(output["output_type"] == "error" for each in shown for output in each)
 
