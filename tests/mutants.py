@@ -282,9 +282,9 @@ def _run_tests(module: str) -> int:
     # A failing example need not be made small.
     quick = {"deadline": None, "database": None, "derandomize": True, "phases": [Phase.explicit, Phase.generate]}
     settings.register_profile("mutants", suppress_health_check=list(HealthCheck), **quick)
-    tests = [f"src/quia/{module}.py", *(f"tests/{name}" for name in HOLDS[module])]
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--assert=plain", "--hypothesis-profile=mutants"]
-    code = pytest.main([*options, *tests])
+    tests = [f"src/quia/{module}.py", *(str(Path("tests", name)) for name in HOLDS[module])]
+    options = ["-x", "-q", "--assert=plain", "--hypothesis-profile=mutants", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    code = pytest.main([*options, "-o", "python_functions=test_*", *tests])
     return int(code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED))
 
 
