@@ -4,13 +4,14 @@
 # make docs   the site, in docs/_build; warnings are errors
 # make dist   sdist and wheel, installed into an empty environment and tried there
 # make sanitize, make fuzz  look for faults in the kernel
+# make mutants  put faults into the core and print those that no test notices
 
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 SOURCES := pyproject.toml $(wildcard CMakeLists.txt native/* native/python/*)
 
-.PHONY: demo test check docs dist sanitize fuzz format clean
+.PHONY: demo test check docs dist sanitize fuzz mutants format clean
 
 demo: $(VENV)/.installed
 	@QUIA="$(CURDIR)/$(BIN)/quia" examples/demo.sh
@@ -49,6 +50,10 @@ sanitize: $(VENV)/.installed-dev
 
 fuzz: $(VENV)/.installed-dev
 	$(BIN)/python fuzz/kernel.py 60 $$(date +%s)
+
+# MUTANTS="--count 500 --seed 2 families" tries more, others, or those of one module.
+mutants: $(VENV)/.installed-dev
+	$(BIN)/python tests/mutants.py $(MUTANTS)
 
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .

@@ -1,14 +1,22 @@
 """What all tests share."""
 
 import os
+import shutil
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("quia", deadline=None)  # no test depends on a time
+from quia.errors import Unsupported
+from quia.learn_j48 import find_weka
+from skipped import pytest_terminal_summary
+
+__all__ = ["pytest_terminal_summary"]
+
+# No test depends on a time: neither of an example nor of making them.
+settings.register_profile("quia", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("quia")
 
 ROOT = Path(__file__).parents[1]
@@ -25,8 +33,29 @@ def shared_data() -> Path:
     """Real trees, graphs and rows, which live beside the project and not in it."""
     data = ROOT.parent / "shared" / "data"
     if not data.is_dir():
-        pytest.skip("the shared data are not beside this clone")
+        pytest.skip(
+            "there are no real models in ../shared/data: put trees/NAME/tree.j48.txt with its rows.csv.gz and"
+            " graphs/NAME.odd.gz there (they are not published; generated models are tested all the same)"
+        )
     return data
+
+
+@pytest.fixture(scope="session")
+def java() -> str:
+    """The java that Spark and Weka run on."""
+    found = shutil.which("java")
+    if found is None:
+        pytest.skip("java is not installed: apt-get install default-jre-headless")
+    return found
+
+
+@pytest.fixture(scope="session")
+def weka_jar(java: str) -> Path:
+    """Weka, the program that learns and prints J48 trees."""
+    try:
+        return Path(find_weka())
+    except Unsupported as fault:
+        pytest.skip(str(fault))
 
 
 # In CI everything must be there: a test that would be skipped fails.

@@ -4,4 +4,7 @@ import os
 
 import pytest
 
-not_sanitized = pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="a sanitizer keeps what is freed")
+not_sanitized = pytest.mark.skipif(
+    "asan" in os.environ.get("LD_PRELOAD", ""),
+    reason="a sanitizer keeps what is freed, so memory in use is not judged: run it with `make test`",
+)

@@ -1,7 +1,5 @@
 """Spark gives what one machine gives: a real session, with Python workers and a JVM."""
 
-import os
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,11 +22,7 @@ MODEL = Path(__file__).parents[1] / "examples" / "admissions.json"
 
 
 @pytest.fixture
-def spark(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    if shutil.which("java") is None:
-        if os.environ.get("CI"):
-            pytest.fail("there is no java; CI must have it")
-        pytest.skip("Spark needs Java, which is not here")
+def spark(monkeypatch: pytest.MonkeyPatch, java: str) -> Iterator[Any]:
     sql = pytest.importorskip("pyspark.sql")
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # the workers' Python is this one
     settings = {

@@ -66,7 +66,7 @@ def test_a_pipe_is_written_into(capsys: pytest.CaptureFixture[str], model: Path,
     assert stat.S_ISFIFO(pipe.stat().st_mode)
 
 
-@pytest.mark.skipif(not Path("/proc/self/fd/1").exists(), reason="streams have no such names here")
+@pytest.mark.skipif(not Path("/proc/self/fd/1").exists(), reason="streams have no names in /proc here: run it on Linux")
 def test_stdout_by_name_is_written_on_at_its_end(model: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_text("first\n")

@@ -101,7 +101,8 @@ def test_notebooks_are_their_pages_and_run(page: Path, tmp_path: Path) -> None:
     cells = nbformat.read(file, as_version=4)
     nbformat.validate(cells)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    nbclient.NotebookClient(cells, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    where = {"metadata": {"path": str(tmp_path)}}
+    nbclient.NotebookClient(cells, timeout=600, startup_timeout=600, resources=where).execute()
     shown = [cell["outputs"] for cell in cells["cells"] if cell["cell_type"] == "code"]
     assert any(shown) and not any(output["output_type"] == "error" for each in shown for output in each)
 
@@ -117,7 +118,7 @@ def test_the_kernel_can_be_embedded(tmp_path: Path) -> None:
     """The program of docs/howto/kernel.md compiles against the kernel alone, and prints what the page shows."""
     compiler = shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
-        pytest.skip("there is no C++ compiler")
+        pytest.skip("there is no C++ compiler: apt-get install g++")
     page = (DOCS / "howto" / "kernel.md").read_text()
     found = re.search(r"^```cpp\n(.*?)^```\n\n?^```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     assert found is not None

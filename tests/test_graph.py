@@ -147,6 +147,7 @@ def test_specialising_is_told_and_keeps_what_is_decided() -> None:
     assert graph.names is not None
     assert "again~2" in graph.names
     assert "specialised: 6 nodes became 7" in graph.notes[0]
+    assert "in differing contexts below 1 of them" in graph.notes[0]
     assert [graph.classify({"N": n, "C": "a"}) for n in (0, 2, 4, 6)] == ["yes", "no", "no", "no"]
     assert [graph.classify({"N": n, "C": "b"}) for n in (0, 2, 4, 6)] == ["no", "no", "no", "yes"]
 
@@ -224,6 +225,16 @@ def test_deep_graphs_need_no_recursion_and_grow_linearly(make: Any, instance: An
         name: node for name, node in d["nodes"].items() if not name.startswith("b") or name[1:] != str(size // 2)
     }
     assert graph.to_dict() == d, "all but the one node of the ladder that its root does not reach"
+
+
+def test_a_graph_is_equal_to_graphs_alone() -> None:
+    graph = quia.DecisionGraph.from_dict(small())
+    assert graph == quia.DecisionGraph.from_dict(small())
+    for part, to in ((("classes",), ["yes", "no"]), (("nodes", "y", "class"), "no")):
+        assert graph != quia.DecisionGraph.from_dict(changed(*part, to=to))
+    for other in (small(), 3, None):
+        assert (graph == other) is False
+        assert (quia.explain(graph, [1, "a"]).complete_reason == other) is False
 
 
 def test_random_instances_are_classified_as_a_walk_would(examples: Path) -> None:

@@ -2,7 +2,6 @@
 
 import gzip
 import random
-import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 import quia
 from quia.errors import FormatError, Unsupported
 from quia.learn import learn
-from quia.learn_j48 import arff_text, find_weka
+from quia.learn_j48 import arff_text
 from quia.load.json import dumps
 from quia.tables import Table, Task, read_csv
 
@@ -98,8 +97,17 @@ def test_what_is_asked_for() -> None:
     for wrong in ({"learner": "c5"}, {"kept_apart": 1.0}, {"learner": "j48", "max_depth": 3}):
         with pytest.raises(Unsupported):
             learn(data, **wrong)
+
+
+def test_j48_where_java_or_weka_is_not(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Told in a sentence, whether or not this machine has them."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(Unsupported, match="install a Java runtime"):
+        learn(table(60), learner="j48")
+    java = tmp_path / "java"
+    java.touch(mode=0o755)
     with pytest.raises(Unsupported, match=r"no weka\.jar"):
-        learn(data, learner="j48", weka_jar="/no/such/file")
+        learn(table(60), learner="j48", weka_jar="/no/such/file")
 
 
 def _seeds_that_keep_the_last_apart(rows: int) -> Iterator[int]:
@@ -135,13 +143,8 @@ def test_arff() -> None:
     ]
 
 
+@pytest.mark.usefixtures("weka_jar")
 def test_learning_by_j48() -> None:
-    try:
-        find_weka()
-    except Unsupported:
-        pytest.skip("needs `pip install --no-deps python-weka-wrapper3`")
-    if shutil.which("java") is None:
-        pytest.skip("needs Java")
     learned = learn(table(), learner="j48", min_rows=2)
     assert learned.report.learner == "J48"
     assert learned.report.accuracy is not None

@@ -25,7 +25,7 @@ TREES = [
     "ohscal.wc",
     "spambase",
 ]
-PATIENCE = 1.0  # seconds for the paper's SR, which may take for ever
+PATIENCE = 1.0  # seconds of CPU for each of the paper's algorithms; SR may take for ever
 
 
 def patient(algorithm: Any, formula: quia.NNF) -> set[tuple[int, ...]] | None:
@@ -111,7 +111,7 @@ def test_billions_are_counted_and_asked_about(shared_data: Path) -> None:
     most = 0
     for _, row in zip(range(40), rows(folder), strict=False):
         why = quia.explain(tree, row)
-        reasons = why.sufficient_reasons(limit=20, timeout=60)
+        reasons = why.sufficient_reasons(limit=20)
         assert reasons.count is not None
         most = max(most, reasons.count)
         if reasons.count < 10**8:

@@ -1,7 +1,6 @@
 """Trees learned with Weka, from prepared tables and from what OpenML sends."""
 
 import random
-import shutil
 import types
 
 import pytest
@@ -16,13 +15,8 @@ def rows(draw, count):
         yield [str(x), "?" if draw.random() < 0.01 else colour, "yes" if x > 0.5 and colour == "red" else "no"]
 
 
+@pytest.mark.usefixtures("weka_jar")
 def test_a_learned_tree_is_a_benchmark(tmp_path):
-    try:
-        learn.weka_jar()
-    except Unsupported:
-        pytest.skip("Weka is not here")
-    if shutil.which("java") is None:
-        pytest.skip("Java is not here")
     table = list(rows(random.Random(1), 400))
     nominal = {"colour": ["red", "a 'b', %"], "class": ["no", "yes"]}
     learn.learn(tmp_path / "trees" / "made", "made", ["x", "colour", "class"], table, nominal)

@@ -83,7 +83,7 @@ def test_bare_trees(kind: Any, missing: bool) -> None:
     try:
         model = kind(random_state=0, max_depth=7).fit(x, y)
     except ValueError:
-        pytest.skip("this scikit-learn has no missing values in an ExtraTree")
+        pytest.skip("this scikit-learn has no missing values in an ExtraTree: pip install -U scikit-learn")
     graph = quia.load(model)
     checked = 0
     for _ in range(10):

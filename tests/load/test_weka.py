@@ -2,11 +2,9 @@
 
 import csv
 import gzip
-import importlib.util
 import json
 import math
 import random
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -31,10 +29,8 @@ def header(columns):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_our_class_is_wekas_on_every_row(name):
-    folder = SHARED / name
-    if not folder.is_dir():
-        pytest.skip("the shared data are not beside this clone")
+def test_our_class_is_wekas_on_every_row(name, shared_data):
+    folder = shared_data / "trees" / name
     meta = json.loads((folder / "meta.json").read_text())
     with gzip.open(folder / "rows.csv.gz", "rt") as lines:
         columns, *rows = csv.reader(lines)
@@ -232,14 +228,6 @@ def test_every_state_and_quote_of_a_header_is_read():
     assert [a.kind for a in table.attributes] == ["nominal", "numeric", "date"]
 
 
-def weka_jar():
-    found = importlib.util.find_spec("weka")
-    jar = Path(found.submodule_search_locations[0]) / "lib" / "weka.jar" if found else None
-    if jar is None or not jar.exists() or not shutil.which("java"):
-        pytest.skip("needs Java and `pip install --no-deps python-weka-wrapper3`")
-    return jar
-
-
 def random_table(rng):
     """Columns with awkward names and states, and rows with a class that depends on them, noise and all."""
     states = ["s", "u v", "= e", "a: b", "<= 4", "q (2.0)", "!= z", "c = d"]
@@ -266,8 +254,7 @@ def random_table(rng):
 
 
 @pytest.mark.parametrize(("seed", "options"), [(1, []), (2, ["-B"]), (3, ["-U", "-O"])])
-def test_new_trees_of_weka_itself(seed, options, tmp_path):
-    jar = weka_jar()
+def test_new_trees_of_weka_itself(seed, options, java, weka_jar, tmp_path):
     rng = random.Random(seed)
     columns, classes, rows, labels = random_table(rng)
 
@@ -278,9 +265,9 @@ def test_new_trees_of_weka_itself(seed, options, tmp_path):
         return header([*columns, ("class", classes)]) + data + "\n"
 
     def run(*arguments):
-        command = ["java", "--add-opens", "java.base/java.lang=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-cp", str(jar)]
+        command = [java, "--add-opens", "java.base/java.lang=ALL-UNNAMED", "-XX:TieredStopAtLevel=1", "-cp"]
         done = subprocess.run(
-            [*command, "weka.classifiers.trees.J48", *map(str, arguments)],
+            [*command, str(weka_jar), "weka.classifiers.trees.J48", *map(str, arguments)],
             env={"WEKA_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
             capture_output=True,
             text=True,
