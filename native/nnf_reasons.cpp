@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 
@@ -81,6 +82,8 @@ Family Nnf::necessary(bool shortest, const std::uint8_t* frozen, const std::int6
     member_at[level] = static_cast<std::uint32_t>(
         std::lower_bound(variables.begin(), variables.end(), order[level]) - variables.begin());
   }
+  // Later children have lower levels: taken first, what they make stays as it is when literals come above it.
+  const auto from_the_last = [&](std::size_t node) { return std::views::reverse(children(node)); };
   try {
     Algebra algebra(budget);
     std::vector<NodeId> family(kind_.size(), none);
@@ -95,11 +98,11 @@ Family Nnf::necessary(bool shortest, const std::uint8_t* frozen, const std::int6
           if (!(frozen && frozen[literal_[node]])) result = algebra.literal(level_of[literal_[node]]);
           break;
         case NnfKind::and_:
-          for (const std::int32_t child : children(node)) result = algebra.minimal_union(result, family[child]);
+          for (const std::int32_t child : from_the_last(node)) result = algebra.minimal_union(result, family[child]);
           break;
         case NnfKind::or_:
           result = unit;
-          for (const std::int32_t child : children(node)) result = algebra.minimal_join(result, family[child]);
+          for (const std::int32_t child : from_the_last(node)) result = algebra.minimal_join(result, family[child]);
           break;
       }
       family[node] = result;

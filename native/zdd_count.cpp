@@ -143,6 +143,7 @@ SetTable sample(const Zdd& zdd, std::size_t n, std::uint64_t seed, Budget& budge
       for (std::size_t k = 0; k < top; ++k) rank[k] = randomness.next();
       rank[top - 1] &= mask;
     } while (compare(rank.data(), total, width) >= 0);
+    budget.reserve(chosen.bits.size() * sizeof(Word));
     Word* set = chosen.add();
     for (NodeId id = zdd.root; id > unit;) {
       const Node& node = zdd.nodes[id];
