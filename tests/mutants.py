@@ -51,10 +51,10 @@ HOLDS: dict[str, tuple[str, ...]] = {
     "circuit": ("test_reasons.py", "test_circuits.py"),
     "complete": ("test_paper_examples.py", *ORACLE),
     "paper": ("test_paper_examples.py", "test_paper_algorithms.py"),
-    "reason": REASONS,
+    "reason": (*REASONS, "test_pickling.py"),
     "costs": REASONS,
     "families": REASONS,
-    "reasons": (*REASONS, "test_arguments.py"),
+    "reasons": (*REASONS, "test_arguments.py", "test_pickling.py"),
     "counterfactual": (*REASONS, *ORACLE),
     "bias": (*REASONS, *ORACLE),
     "verify": (*REASONS, *ORACLE),
@@ -82,6 +82,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "result = np.full(len(rows), -1, np.int64)",
         "1 → 2",
     ): "any negative number says that a row is not there",
+    ("batch/cache", "_idle: int = 0", "0 → 1"): "it is counted down before it is looked at",
 }
 """Mutants that change nothing anybody can see, by module, line and change: and why."""
 

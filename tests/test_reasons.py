@@ -168,6 +168,14 @@ def test_costs_below_one(admissions: quia.DecisionGraph, half: Any) -> None:
     assert [str(r) for r in why.necessary_reasons(shortest=True)] == ["Interview=fail", "SAT < 1450 and Essay=fail"]
 
 
+def test_costs_as_large_as_can_be_added_exactly(admissions: quia.DecisionGraph) -> None:
+    """The other three features cost 1 each; the sum must stay below 2⁵³."""
+    why = quia.explain(admissions, APPLICANT, costs={"SAT": 2**53 - 4})
+    assert [str(r) for r in why.necessary_reasons()][-1] == "SAT < 1450 and Essay=fail"
+    with pytest.raises(quia.InstanceError, match="too large or too far apart"):
+        quia.explain(admissions, APPLICANT, costs={"SAT": 2**53 - 3})
+
+
 def test_importance_is_the_share_of_the_sufficient_reasons(why: quia.Explanation) -> None:
     listed = list(why.sufficient_reasons())
     shares = {

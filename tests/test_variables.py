@@ -108,6 +108,12 @@ def test_falsehood_is_a_number_too(value: Any) -> None:
     assert Variable.nominal("b", ["0", "1"]).encode(value) == 0
 
 
+@pytest.mark.parametrize("value", [2**1023, 2**1024, -(2**1024), 10**400])
+def test_numbers_beyond_all_measure_are_no_state(value: int) -> None:
+    with pytest.raises(InstanceError, match="its states are 0, 1"):
+        Variable.nominal("b", ["0", "1"]).encode(value)
+
+
 def test_states_in_phrases() -> None:
     age = Variable.numeric("age", [Cut(18.0), Cut(65.0, False)], missing=True)
     assert [age.phrase(state) for state in range(4)] == ["age <= 18", "age in (18, 65)", "age >= 65", "age is missing"]
