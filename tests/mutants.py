@@ -34,7 +34,7 @@ from types import ModuleType
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "quia"
 MEMORY = 4 * 2**30
-LEAST_SECONDS = 60
+LEAST_SECONDS = 20
 
 REASONS = ("test_explanation.py", "test_paper_examples.py", "test_reasons.py")
 ORACLE = ("test_against_oracle.py",)
@@ -338,13 +338,13 @@ def survivors(chosen: Sequence[Mutant], jobs: int) -> Iterator[Mutant]:
 
 
 def _baseline(module: str, scratch: Path) -> int:
-    """How many seconds of CPU a mutant may take: ten times what the module itself takes, which must pass."""
+    """How many seconds of CPU a mutant may take: three times what the module itself takes, which must pass."""
     source = (SOURCE / f"{module}.py").read_text("utf-8")
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     _, status = os.waitpid(start(module, source, 3600, scratch / "baseline"), 0)
     if status:
         raise SystemExit(f"the tests of {module} fail without a mutant:\n{(scratch / 'baseline').read_text()}")
-    return max(LEAST_SECONDS, int(10 * (resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)))
+    return max(LEAST_SECONDS, int(3 * (resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)))
 
 
 def _end(process: int, has_ended: int) -> None:
