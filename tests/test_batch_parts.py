@@ -184,6 +184,17 @@ def test_what_is_met_again_stays_and_the_rest_is_forgotten() -> None:
     assert worked.asked.count(10) == 2
 
 
+def test_a_generation_holds_as_many_rows_as_it_may() -> None:
+    """Not one less: rows that just fit beside what is there join it, and nothing is forgotten."""
+    cache, worked = Cache(most_rows=4), Worked()
+    look_up(cache, [1, 2], worked)
+    look_up(cache, [3, 4], worked)
+    assert cache._old is None and cache._young is not None and len(cache._young.rows) == 4
+    look_up(cache, [5], worked)
+    look_up(cache, [1, 2, 3, 4], worked)
+    assert worked.asked == [1, 2, 3, 4, 5]
+
+
 def test_looking_is_given_up_where_rows_do_not_come_again() -> None:
     """But for a trial now and then, which finds out when they do."""
     cache, worked = Cache(most_rows=1000), Worked()

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import math
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -225,6 +226,14 @@ def test_deep_graphs_need_no_recursion_and_grow_linearly(make: Any, instance: An
         name: node for name, node in d["nodes"].items() if not name.startswith("b") or name[1:] != str(size // 2)
     }
     assert graph.to_dict() == d, "all but the one node of the ladder that its root does not reach"
+
+
+def test_infinite_bounds_bound_nothing() -> None:
+    """As some programs write them: `[-inf, 3]` is `<= 3` and `(3, inf]` is `> 3`, infinite numbers and all."""
+    edges = [{"if": "[-inf, 3]", "to": "c"}, {"if": "(3, inf]", "to": "y"}]
+    graph = quia.DecisionGraph.from_dict(changed("nodes", "n", "edges", to=edges))
+    assert graph == quia.DecisionGraph.from_dict(small())
+    assert [graph.classify([n, "b"]) for n in (-math.inf, 3, 4, math.inf)] == ["no", "no", "yes", "yes"]
 
 
 def test_a_graph_is_equal_to_graphs_alone() -> None:

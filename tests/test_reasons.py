@@ -1,5 +1,6 @@
 """Reasons as they are asked for: cut short and with more patience, found once and kept, by cost, length and feature."""
 
+from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -158,6 +159,21 @@ def test_costs_come_first_then_lengths(admissions: quia.DecisionGraph) -> None:
         "SAT < 1450 and Essay=fail",
         "GPA=medium and Essay=fail",
     ]
+
+
+@pytest.mark.parametrize("half", [0.5, "0.5", "1/2", Decimal("0.5"), Fraction(1, 2)])
+def test_costs_below_one(admissions: quia.DecisionGraph, half: Any) -> None:
+    """Two features of half a cost each are a tie with one that costs 1, the default."""
+    why = quia.explain(admissions, APPLICANT, costs={"SAT": half, "Essay": half})
+    assert [str(r) for r in why.necessary_reasons(shortest=True)] == ["Interview=fail", "SAT < 1450 and Essay=fail"]
+
+
+def test_costs_as_large_as_can_be_added_exactly(admissions: quia.DecisionGraph) -> None:
+    """The other three features cost 1 each; the sum must stay below 2⁵³."""
+    why = quia.explain(admissions, APPLICANT, costs={"SAT": 2**53 - 4})
+    assert [str(r) for r in why.necessary_reasons()][-1] == "SAT < 1450 and Essay=fail"
+    with pytest.raises(quia.InstanceError, match="too large or too far apart"):
+        quia.explain(admissions, APPLICANT, costs={"SAT": 2**53 - 3})
 
 
 def test_importance_is_the_share_of_the_sufficient_reasons(why: quia.Explanation) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import quia
 from quia.conditions import parse, states_where
-from quia.cuts import nearest_single
+from quia.cuts import Cut, nearest_single
 from quia.errors import GraphError, InstanceError
 from quia.variables import Variable
 
@@ -100,6 +100,24 @@ def test_truth_values_are_numbers(words: list[str], value: Any) -> None:
     """Models do not tell True from 1; but where states are numbered, a number is the state's."""
     assert Variable.nominal("b", words).encode(value) == 1
     assert Variable("b", tuple(reversed(words)), numbered=True).encode(1) == 1
+
+
+@pytest.mark.parametrize("value", [False, 0, 0.0, np.int8(0), np.False_, Decimal(0)])
+def test_falsehood_is_a_number_too(value: Any) -> None:
+    assert Variable.nominal("b", ["true", "false"]).encode(value) == 1
+    assert Variable.nominal("b", ["0", "1"]).encode(value) == 0
+
+
+@pytest.mark.parametrize("value", [2**1023, 2**1024, -(2**1024), 10**400])
+def test_numbers_beyond_all_measure_are_no_state(value: int) -> None:
+    with pytest.raises(InstanceError, match="its states are 0, 1"):
+        Variable.nominal("b", ["0", "1"]).encode(value)
+
+
+def test_states_in_phrases() -> None:
+    age = Variable.numeric("age", [Cut(18.0), Cut(65.0, False)], missing=True)
+    assert [age.phrase(state) for state in range(4)] == ["age <= 18", "age in (18, 65)", "age >= 65", "age is missing"]
+    assert Variable.nominal("sex", ["F", "M"]).phrase(1) == "sex=M"
 
 
 def test_texts_of_truth_values_and_spaces_around_texts() -> None:
