@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
@@ -72,6 +74,18 @@ class TooLarge(QuiaError):
 
 class QuiaWarning(UserWarning):
     """Something that is not wrong, but that the caller should know."""
+
+
+def warn(message: str, category: type[QuiaWarning]) -> None:
+    """Warn whoever called quia: the warning points at the first caller that is not a module of this package.
+
+    Modules are known by their names, because the folder of a clone or of a user may be called `quia` too.
+    """
+    package = __name__.partition(".")[0]
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def listed(names: Iterable[Any], most: int = 12) -> str:

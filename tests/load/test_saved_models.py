@@ -159,8 +159,9 @@ def test_pickles_on_trust(tmp_path: Path, way: str) -> None:
         file.write_bytes(pickle.dumps(fitted))
     else:
         joblib.dump(fitted, file, compress=0 if way == "joblib" else (way, 3))
-    with pytest.warns(UnsafePickle, match="any program"):
+    with pytest.warns(UnsafePickle, match="any program") as warned:
         loaded = quia.load(file, trust_pickle=True)
+    assert warned[0].filename == __file__, "it points at the caller, not into quia"
     assert loaded == quia.load(fitted)
 
 

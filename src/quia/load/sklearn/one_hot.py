@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import warnings
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
-from quia.errors import QuiaWarning, Unsupported, did_you_mean, listed, shown
+from quia.errors import QuiaWarning, Unsupported, did_you_mean, listed, shown, warn
 
 Groups = dict[str, dict[str, int | None]]
 """Variable → state → the column that is 1 in that state, or None for the state in which all are 0."""
@@ -67,23 +65,12 @@ def look_for_groups(names: Sequence[str], halved: Collection[int]) -> None:
             continue
         group = [name for name in names if name.startswith(prefix)]
         variable = prefix.rstrip("_=.: ")
-        warnings.warn(
+        warn(
             f"the columns {listed(group, most=6)} look like one nominal variable, but are explained as"
             f" {len(group)} independent ones; if just one of them is 1 in every row, load with one_hot={{{variable!r}:"
             " [their names]}",
             LooksOneHot,
-            stacklevel=_outside(),
         )
-
-
-def _outside() -> int:
-    """How far up the first caller is that is not quia."""
-    import sys
-
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and f"{os.sep}quia{os.sep}" in frame.f_code.co_filename:
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def _parts(name: str) -> tuple[str, str, str]:
