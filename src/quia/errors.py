@@ -118,6 +118,17 @@ def shown(value: object, most: int = 80) -> str:
     return text if len(text) <= most else text[:most] + "…"
 
 
+def sentence(fault: BaseException, most: int = 200) -> str:
+    """What a library says of a fault, in one line: its name and the beginning of its message.
+
+    >>> sentence(ValueError("the file\\n  is damaged"))
+    'ValueError: the file is damaged'
+    """
+    message = " ".join(str(fault)[: 10 * most].split())
+    message = message if len(message) <= most else message[:most] + "…"
+    return f"{type(fault).__name__}: {message}" if message else type(fault).__name__
+
+
 def did_you_mean(wrong: object, names: Iterable[str]) -> str:
     """A hint at the nearest name, or nothing.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from quia.errors import FormatError, QuiaError, QuiaWarning, Unsupported, warn
+from quia.errors import FormatError, QuiaError, QuiaWarning, Unsupported, sentence, warn
 from quia.load import sklearn
 
 if TYPE_CHECKING:
@@ -50,4 +50,4 @@ def _unpickled(data: bytes, file: str | None) -> Any:
     except QuiaError:
         raise
     except Exception as fault:  # a pickle can raise anything
-        raise FormatError(f"cannot be unpickled: {type(fault).__name__}: {fault}", file=file) from None
+        raise FormatError(f"cannot be unpickled: {sentence(fault)}", file=file) from None

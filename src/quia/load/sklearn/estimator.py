@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,6 +12,7 @@ from quia.consistent import Edges
 from quia.errors import QuiaError, Unsupported, listed, shown
 from quia.graph import DecisionGraph
 from quia.load import agreement
+from quia.load.binary import numbered
 from quia.load.sklearn.follow import TREES, Frame, Way, follow, passes
 from quia.load.sklearn.labels import Rule, class_names, for_classifier, for_regressor
 from quia.load.sklearn.one_hot import Groups, look_for_groups, read_groups
@@ -125,9 +126,9 @@ def _names(estimator: Any, given: Any) -> list[str]:
         if isinstance(given, str) or len(names) != count:
             raise Unsupported(f"features is {shown(given)}", cure=f"give the names of the model's {count} columns")
     else:
-        names = own or [f"x{index}" for index in range(count)]
+        names = own or numbered(count, "x")
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = Counter(names).most_common(1)[0][0]
         raise Unsupported(f"two columns are called {twice!r}", cure="name the columns with features=[…]")
     return names
 
@@ -169,6 +170,7 @@ def _graph(tree: Tree, columns: Sequence[Column], sources: Sequence[Source], rul
     leaves = np.flatnonzero(tree.left == LEAF)
     decided = dict(zip(leaves.tolist(), rule.decide(values[leaves]), strict=True))
     classes = rule.classes if rule.classes is not None else tuple(sorted(set(decided.values())))
+    number = {name: index for index, name in enumerate(classes)}
     order = _children_first(tree)
     place = {node: at for at, node in enumerate(order)}
     tests, labels = [], []
@@ -178,7 +180,7 @@ def _graph(tree: Tree, columns: Sequence[Column], sources: Sequence[Source], rul
         left, right = int(tree.left[node]), int(tree.right[node])
         if left == LEAF:
             tests.append(-1)
-            labels.append(classes.index(decided[node]))
+            labels.append(number[decided[node]])
             edges.append(())
             continue
         key = (int(tree.column[node]), float(tree.threshold[node]), bool(tree.missing_left[node]))
