@@ -24,7 +24,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import quia
 from quia.errors import QuiaError, Unsupported
-from quia.load.sklearn import estimator as loading
+from quia.load.sklearn import heads as loading
 from quia.load.sklearn.one_hot import LooksOneHot
 
 X = np.random.default_rng(0).normal(1, 1, (80, 3))

@@ -28,6 +28,7 @@ class Numbers:
     raw: int
     variable: Variable
     _crossings: Mapping[tuple[Column, float, bool], Crossing]
+    single: bool = True
 
     def left(self, column: Column, threshold: float, missing_left: bool) -> Ranges:
         """The states that a test sends left."""
@@ -39,7 +40,7 @@ class Numbers:
             if now and start < end:
                 pairs.append((start, end - 1))
             start, now = end, not now
-        if self.variable.missing and _goes_left(column.value(MISSING), threshold, missing_left):
+        if self.variable.missing and _goes_left(column.value(MISSING), threshold, missing_left, self.single):
             pairs.append((last + 1, last + 1))
         return union(pairs)
 
@@ -56,13 +57,14 @@ class Categories:
 
     variable: Variable
     values: tuple[Mapping[int, Any], ...]
+    single: bool = True
 
     def left(self, column: Column, threshold: float, missing_left: bool) -> Ranges:
         """The states that a test sends left."""
         return union(
             (state, state)
             for state, values in enumerate(self.values)
-            if _goes_left(column.value(values[column.raw]), threshold, missing_left)
+            if _goes_left(column.value(values[column.raw]), threshold, missing_left, self.single)
         )
 
     def raw_values(self, value: Any, state: int) -> dict[int, Any]:
@@ -84,10 +86,12 @@ def find_sources(
     *,
     takes_missing: bool,
     groups: Mapping[str, Mapping[str, int | None]],
+    single: bool = True,
 ) -> list[Source]:
     """The variables of a model, in the order of its raw columns; a group stands where its first column does.
 
-    `splits[j]` are the tests of the tree on its column j; `takes_missing` says whether it routes NaN.
+    `splits[j]` are the tests of the tree on its column j; `takes_missing` says whether it routes NaN, and
+    `single` whether it compares in 32 bits.
     """
     by_raw: dict[int, list[Column]] = defaultdict(list)
     for column in made:
@@ -104,11 +108,11 @@ def find_sources(
         if raw in in_group:
             if in_group[raw] not in seen:
                 seen.add(in_group[raw])
-                sources.append(_group(in_group[raw], groups[in_group[raw]], by_raw))
+                sources.append(_group(in_group[raw], groups[in_group[raw]], by_raw, single))
         elif known := list(dict.fromkeys(c for column in by_raw[raw] for c in column.categories)):
-            sources.append(_categories(raw, name, known, by_raw[raw]))
+            sources.append(_categories(raw, name, known, by_raw[raw], single))
         else:
-            sources.append(_numbers(raw, name, by_raw[raw], tests[raw], takes_missing))
+            sources.append(_numbers(raw, name, by_raw[raw], tests[raw], takes_missing, single))
     return sources
 
 
@@ -126,11 +130,13 @@ class _Final(Column):
         return MISSING if missing else as_number(arrived)
 
 
-def _numbers(raw: int, name: str, columns: Sequence[Column], tests: Sequence[_Tests], takes_missing: bool) -> Numbers:
+def _numbers(
+    raw: int, name: str, columns: Sequence[Column], tests: Sequence[_Tests], takes_missing: bool, single: bool
+) -> Numbers:
     missing = bool(columns) and _taken(MISSING, columns)
     found: dict[tuple[Column, float, bool], Crossing] = {}
-    if single := all(column.keeps_numbers for column, _ in tests):
-        # The tree itself rounds to 32 bits and compares with its threshold: nothing to search for.
+    if kept := all(column.keeps_numbers for column, _ in tests):
+        # The tree itself rounds to its type and compares with its threshold: nothing to search for.
         for column, splits in tests:
             found.update(((column, *split), _at(split[0])) for split in splits)
         cuts = [Cut(threshold) for _, splits in tests for threshold, _ in splits]
@@ -141,11 +147,13 @@ def _numbers(raw: int, name: str, columns: Sequence[Column], tests: Sequence[_Te
                 refuse_missing(column.numbers(pieces.low))
             for missing_left in (False, True):
                 thresholds = [threshold for threshold, left in splits if left == missing_left]
-                crossed = crossings(column.numbers, pieces, np.array(thresholds), missing_left=missing_left)
+                crossed = crossings(
+                    column.numbers, pieces, np.array(thresholds), missing_left=missing_left, single=single
+                )
                 found.update(((column, t, missing_left), c) for t, c in zip(thresholds, crossed, strict=True))
         cuts = [cut_after(border) for crossing in found.values() for border in crossing.borders]
-    variable = Variable.numeric(name, cuts, missing=missing, single=single and bool(tests))
-    return Numbers(raw, variable, found)
+    variable = Variable.numeric(name, cuts, missing=missing, single=single and kept and bool(tests))
+    return Numbers(raw, variable, found, single)
 
 
 def _at(threshold: float) -> Crossing:
@@ -154,7 +162,7 @@ def _at(threshold: float) -> Crossing:
     return Crossing(False, ()) if threshold == -math.inf else Crossing(True, (threshold,))
 
 
-def _categories(raw: int, name: str, known: Sequence[Hashable], columns: Sequence[Column]) -> Categories:
+def _categories(raw: int, name: str, known: Sequence[Hashable], columns: Sequence[Column], single: bool) -> Categories:
     states: dict[str, Any] = {}
     for category in known:
         text = category_text(category)
@@ -181,10 +189,12 @@ def _categories(raw: int, name: str, known: Sequence[Hashable], columns: Sequenc
             f"no category of column {name!r} is taken by every step that uses it", cure="fit the steps on the same data"
         )
     variable = Variable.nominal(name, states, other=other, no_value=no_value)
-    return Categories(variable, tuple({raw: value} for value in states.values()))
+    return Categories(variable, tuple({raw: value} for value in states.values()), single)
 
 
-def _group(name: str, states: Mapping[str, int | None], by_raw: Mapping[int, Sequence[Column]]) -> Categories:
+def _group(
+    name: str, states: Mapping[str, int | None], by_raw: Mapping[int, Sequence[Column]], single: bool
+) -> Categories:
     raws = [raw for raw in states.values() if raw is not None]
     values = tuple({raw: float(raw == own) for raw in raws} for own in states.values())
     for state in values:
@@ -194,7 +204,7 @@ def _group(name: str, states: Mapping[str, int | None], by_raw: Mapping[int, Seq
                     f"the one-hot group {name!r} has a column that does not take {value:g}",
                     cure="group only columns of 0 and 1",
                 )
-    return Categories(Variable.nominal(name, states), values)
+    return Categories(Variable.nominal(name, states), values, single)
 
 
 def category_text(category: Any) -> str:
@@ -226,8 +236,10 @@ def _alike(one: Any, two: Any, columns: Sequence[Column]) -> bool:
     return all(column.run(one) == column.run(two) for column in columns)
 
 
-def _goes_left(value: float, threshold: float, missing_left: bool) -> bool:
+def _goes_left(value: float, threshold: float, missing_left: bool, single: bool) -> bool:
     if math.isnan(value):
         return missing_left
+    if not single:
+        return value <= threshold
     with np.errstate(over="ignore"):
         return bool(float(np.float32(value)) <= threshold)

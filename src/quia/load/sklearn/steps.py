@@ -163,7 +163,22 @@ class NoMissing:
         return value
 
 
-Step = Formula | Fill | Indicate | Lookup | NoMissing
+@dataclass(frozen=True, eq=False)
+class ZeroIsMissing:
+    """A missing value for zero, which a sparse matrix does not hold."""
+
+    breaks: tuple[float, ...] = (0.0,)
+
+    def numbers(self, x: Floats) -> Floats:
+        return np.where(x == 0, np.nan, x)
+
+    def value(self, value: Any) -> Any:
+        if isinstance(value, _Special):
+            return value
+        return MISSING if as_number(value) == 0 else value
+
+
+Step = Formula | Fill | Indicate | Lookup | NoMissing | ZeroIsMissing
 
 
 @dataclass(frozen=True, eq=False)
