@@ -368,3 +368,31 @@ def test_one_step_in_many_places() -> None:
         step = pipeline.FeatureUnion([("a", step), ("b", step)])
     with pytest.raises(quia.TooLarge, match="more than 20000 steps"):
         quia.load(pipeline.Pipeline([("union", step), ("tree", fitted())]))
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_a_one_hot_encoder_of_many_categories(sparse: bool) -> None:
+    """Work in proportion to the categories, counted: not every column for every category, nor for every test."""
+    tree = pytest.importorskip("sklearn.tree")
+    pipeline, encoding = pytest.importorskip("sklearn.pipeline"), pytest.importorskip("sklearn.preprocessing")
+    k = 3000
+    kinds = np.array([[f"kind {index % k}"] for index in range(2 * k)], object)
+    y = np.array([hash_ % 7 < 3 for hash_ in (index % k * 2654435761 % 997 for index in range(2 * k))])
+    encoder = encoding.OneHotEncoder(handle_unknown="ignore", sparse_output=sparse)
+    model = pipeline.make_pipeline(encoder, tree.DecisionTreeClassifier(max_depth=60, random_state=0)).fit(kinds, y)
+    calls = 0
+
+    def count(frame: Any, event: str, _: Any) -> None:
+        nonlocal calls
+        calls += event == "call" and "quia" in str(frame.f_globals.get("__name__"))
+
+    sys.setprofile(count)
+    try:
+        graph = quia.load(model, features=["kind"], check=False)
+    finally:
+        sys.setprofile(None)
+    assert len(graph) > 60
+    assert calls < 100 * k
+    assert len(graph.variables[0].labels or ()) == k + 2  # any other, and missing
+    rows = [*kinds[:k:5, 0], "unknown"]
+    assert [graph.classify([kind]) for kind in rows] == [str(one) for one in model.predict(np.array(rows)[:, None])]

@@ -13,7 +13,7 @@ from quia.cuts import nearest_single
 from quia.errors import InstanceError, did_you_mean
 from quia.graph import DecisionGraph
 from quia.load import load, load_with_predictor
-from quia.ranges import Ranges, intersection, members, size
+from quia.ranges import Ranges, members, size
 from quia.variables import Variable
 
 if TYPE_CHECKING:
@@ -189,12 +189,11 @@ def _parents(classifier: DecisionGraph, chance: random.Random) -> dict[int, tupl
 
 
 def _possible(classifier: DecisionGraph, node: int, above: Mapping[int, tuple[int, Ranges]]) -> dict[int, Ranges]:
-    """What is left possible of each variable on a path to a node."""
+    """What is left possible of each variable on a path to a node: the edges of its last test have no more than that."""
     possible: dict[int, Ranges] = {}
     while node in above:
         node, states = above[node]
-        variable = classifier.nodes[node][0]
-        possible[variable] = intersection(possible[variable], states) if variable in possible else states
+        possible.setdefault(classifier.nodes[node][0], states)
     return possible
 
 

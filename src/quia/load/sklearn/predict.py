@@ -34,7 +34,7 @@ class Predictor:
         object.__setattr__(self, "_groups", tuple(groups))
 
     def __call__(self, rows: Sequence[Mapping[str, Any]]) -> list[str | None]:
-        at_once = max(1, _MOST_CELLS // len(self.names))
+        at_once = max(1, _MOST_CELLS // max(len(self.names), int(self.final.n_features_in_)))
         blocks = (rows[start : start + at_once] for start in range(0, len(rows), at_once))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # unknown categories, casts that overflow, columns without names

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,20 @@ import numpy as np
 from quia.cuts import Cut, number_text
 from quia.errors import Unsupported
 from quia.load.sklearn.floats import Crossing, crossings, cut_after
-from quia.load.sklearn.steps import MISSING, NONE, OTHER, Column, Refused, as_number, refuse_missing
-from quia.ranges import Ranges, union
+from quia.load.sklearn.steps import (
+    MISSING,
+    NONE,
+    OTHER,
+    Column,
+    Fill,
+    Known,
+    Lookup,
+    NoMissing,
+    Refused,
+    as_number,
+    refuse_missing,
+)
+from quia.ranges import Ranges, difference, union
 from quia.variables import Variable
 
 ANY_OTHER = "any other"
@@ -58,14 +70,44 @@ class Categories:
     variable: Variable
     values: tuple[Mapping[int, Any], ...]
     single: bool = True
+    _states: Mapping[Any, int] = field(init=False, default_factory=dict)
+    _unknown: dict[Known, list[int]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(self.values[0]) == 1:
+            alone = (next(iter(values.values())) for values in self.values)
+            object.__setattr__(self, "_states", {value: state for state, value in enumerate(alone)})
 
     def left(self, column: Column, threshold: float, missing_left: bool) -> Ranges:
-        """The states that a test sends left."""
-        return union(
-            (state, state)
-            for state, values in enumerate(self.values)
-            if _goes_left(column.value(values[column.raw]), threshold, missing_left, self.single)
-        )
+        """The states that a test sends left.
+
+        Complexity: of a one-hot column only the categories that it does not write zero for are asked one by one.
+        """
+        apart = self._apart(column)
+        rest = difference(((0, len(self.values) - 1),), union((state, state) for state in apart))
+
+        def goes_left(state: int) -> bool:
+            value = column.value(self.values[state][column.raw])
+            return _goes_left(value, threshold, missing_left, self.single)
+
+        ranges = [(state, state) for state in apart if goes_left(state)]
+        return union([*ranges, *rest] if rest and goes_left(rest[0][0]) else ranges)
+
+    def _apart(self, column: Column) -> Collection[int]:
+        """The states that the column may tell from others; all the rest arrive as zero at what follows its encoder."""
+        states: set[int] = set()
+        for step in column.steps if self._states else ():
+            if isinstance(step, Lookup):
+                if step.known not in self._unknown:
+                    unknown = [state for value, state in self._states.items() if value not in step.known.categories]
+                    self._unknown[step.known] = unknown
+                named = (self._states[value] for value in step.outputs if value in self._states)
+                return states.union(self._unknown[step.known], named)
+            if not isinstance(step, (Fill, NoMissing)):
+                break
+            if isinstance(step, Fill) and step.missing_values in self._states:
+                states.add(self._states[step.missing_values])
+        return range(len(self.values))
 
     def raw_values(self, value: Any, state: int) -> dict[int, Any]:
         special = {OTHER: value, MISSING: math.nan, NONE: None}
@@ -109,11 +151,17 @@ def find_sources(
             if in_group[raw] not in seen:
                 seen.add(in_group[raw])
                 sources.append(_group(in_group[raw], groups[in_group[raw]], by_raw, single))
-        elif known := list(dict.fromkeys(c for column in by_raw[raw] for c in column.categories)):
+        elif known := _known(by_raw[raw]):
             sources.append(_categories(raw, name, known, by_raw[raw], single))
         else:
             sources.append(_numbers(raw, name, by_raw[raw], tests[raw], takes_missing, single))
     return sources
+
+
+def _known(columns: Sequence[Column]) -> list[Hashable]:
+    """The categories of a raw column: those of every encoder on its ways, and values that a step before names."""
+    coded = dict.fromkeys(column.coded for column in columns)
+    return list(dict.fromkeys(c for known, named in coded if known is not None for c in (*known.categories, *named)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +169,10 @@ class _Final(Column):
     """A column that ends in the tree, which takes numbers, and missing values only if it routes them."""
 
     takes_missing: bool = True
+
+    @property
+    def refusal(self) -> tuple[Hashable, ...]:
+        return (*super().refusal, self.takes_missing)
 
     def run(self, value: Any) -> Any:
         arrived = super().run(value)
@@ -164,6 +216,7 @@ def _at(threshold: float) -> Crossing:
 
 def _categories(raw: int, name: str, known: Sequence[Hashable], columns: Sequence[Column], single: bool) -> Categories:
     states: dict[str, Any] = {}
+    alike = list({column.refusal: column for column in columns}.values())  # as to what they refuse
     for category in known:
         text = category_text(category)
         if text in states:
@@ -171,7 +224,7 @@ def _categories(raw: int, name: str, known: Sequence[Hashable], columns: Sequenc
                 f"column {name!r} has two categories that are written {text!r}",
                 cure="give its categories texts that differ",
             )
-        if _taken(category, columns):
+        if _taken(category, alike):
             states[text] = category
     other = no_value = None
     if _taken(OTHER, columns):
