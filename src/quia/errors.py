@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable, Sized
 from difflib import SequenceMatcher
 from heapq import nlargest
@@ -84,6 +86,18 @@ class QuiaWarning(UserWarning):
     """Something that is not wrong, but that the caller should know."""
 
 
+def warn(message: str, category: type[QuiaWarning]) -> None:
+    """Warn whoever called quia: the warning points at the first caller that is not a module of this package.
+
+    Modules are known by their names, because the folder of a clone or of a user may be called `quia` too.
+    """
+    package = __name__.partition(".")[0]
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
 def listed(names: Iterable[Any], most: int = 12) -> str:
     """The names in a row, cut where a sentence would get too long.
 
@@ -116,6 +130,16 @@ def shown(value: object, most: int = 80) -> str:
         text = f"a deeply nested {type(value).__name__}"
     text = " ".join(text.split()) if "\n" in text else text
     return brief(text, most)
+
+
+def sentence(fault: BaseException, most: int = 200) -> str:
+    """What a library says of a fault, in one line: its name and the beginning of its message.
+
+    >>> sentence(ValueError("the file\\n  is damaged"))
+    'ValueError: the file is damaged'
+    """
+    message = brief(" ".join(str(fault)[: 10 * most].split()), most)
+    return f"{type(fault).__name__}: {message}" if message else type(fault).__name__
 
 
 def did_you_mean(wrong: object, names: Iterable[str]) -> str:

@@ -1,6 +1,7 @@
 """Random data frames and pipelines for the scikit-learn tests, and the rows that are hardest for them.
 
-Nothing here knows how quia loads a model: rows are made from the graph's public cuts and states alone.
+Nothing here knows how quia loads a model: rows are made from the graph's public cuts and states alone, and compared
+with the model's own decisions.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
+
+from quia.errors import InstanceError
+from quia.load.sklearn.labels import class_names
 
 COLOURS = ["red", "green", "blue", "puce", "teal"]
 TOWNS = ["Ghent", "Lyon", "Bari"]
@@ -129,8 +133,13 @@ def nominal_step(rng: np.random.Generator, *, missing: bool) -> Any:
     return make_pipeline(*chosen)
 
 
-def model(rng: np.random.Generator, frame: pd.DataFrame, y: np.ndarray, *, regress: bool = False) -> Pipeline:
-    """A random fitted pipeline that ends in a tree; not every random choice can be fitted, so it tries again."""
+def model(
+    rng: np.random.Generator, frame: pd.DataFrame, y: np.ndarray, *, regress: bool = False, final: Any = None
+) -> Pipeline:
+    """A random fitted pipeline that ends in a tree, or in what `final` makes of a depth and a seed.
+
+    Not every random choice can be fitted, so it tries again.
+    """
     while True:
         ways = [("numbers", numeric_step(rng, missing=False), ["age", "income"])]
         ways.append(("rate", numeric_step(rng, missing=True), ["rate"]))
@@ -147,7 +156,9 @@ def model(rng: np.random.Generator, frame: pd.DataFrame, y: np.ndarray, *, regre
         kind = ExtraTreeClassifier if rng.random() < 0.3 else DecisionTreeClassifier
         kind = DecisionTreeRegressor if regress else kind
         seed = int(rng.integers(1 << 30))
-        pipe = Pipeline([("pre", transformer), ("tree", kind(max_depth=int(rng.integers(2, 9)), random_state=seed))])
+        depth = int(rng.integers(2, 9))
+        tree = kind(max_depth=depth, random_state=seed) if final is None else final(depth, seed)
+        pipe = Pipeline([("pre", transformer), ("tree", tree)])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -202,3 +213,24 @@ def own_decisions(model: Any, rows: pd.DataFrame) -> list[Any]:
                 return [None]
     middle = len(rows) // 2
     return [*own_decisions(model, rows.iloc[:middle]), *own_decisions(model, rows.iloc[middle:])]
+
+
+def taken(graph: Any, row: dict[str, Any]) -> bool:
+    try:
+        graph.encode(row)
+    except InstanceError:
+        return False
+    return True
+
+
+def same_decisions(graph: Any, model: Any, rows: pd.DataFrame) -> int:
+    """Compare row by row, and some of the refusals; how many rows were decided."""
+    known = np.array([taken(graph, row) for row in rows.to_dict("records")])
+    theirs = own_decisions(model, rows[known])
+    for row, their in zip(rows[known].to_dict("records"), theirs, strict=True):
+        assert their is not None, f"the model refuses {row}"
+        assert graph.classify(row) == class_names([their])[0], row
+    for _, row in rows[~known].iloc[:8].iterrows():
+        alone = row.to_frame().T.astype(rows.dtypes.to_dict())
+        assert own_decisions(model, alone) == [None], f"the model takes {row.to_dict()}"
+    return int(known.sum())

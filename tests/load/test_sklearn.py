@@ -28,33 +28,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 
 import oracle
 import quia
-from quia.errors import InstanceError
 from quia.load.sklearn.floats import Pieces, crossings, cut_after
-from quia.load.sklearn.labels import class_names
 
 sys.path.insert(0, str(Path(__file__).parent))
 import pipelines
-
-
-def taken(graph: quia.DecisionGraph, row: dict[str, Any]) -> bool:
-    try:
-        graph.encode(row)
-    except InstanceError:
-        return False
-    return True
-
-
-def same_decisions(graph: quia.DecisionGraph, model: Any, rows: pd.DataFrame) -> int:
-    """Compare row by row, and some of the refusals; how many rows were decided."""
-    known = np.array([taken(graph, row) for row in rows.to_dict("records")])
-    theirs = pipelines.own_decisions(model, rows[known])
-    for row, their in zip(rows[known].to_dict("records"), theirs, strict=True):
-        assert their is not None, f"the model refuses {row}"
-        assert graph.classify(row) == class_names([their])[0], row
-    for _, row in rows[~known].iloc[:8].iterrows():
-        alone = row.to_frame().T.astype(rows.dtypes.to_dict())
-        assert pipelines.own_decisions(model, alone) == [None], f"the model takes {row.to_dict()}"
-    return int(known.sum())
+from pipelines import same_decisions
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -24,7 +24,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import quia
 from quia.errors import QuiaError, Unsupported
-from quia.load.sklearn import estimator as loading
+from quia.load.sklearn import heads as loading
 from quia.load.sklearn.one_hot import LooksOneHot
 
 X = np.random.default_rng(0).normal(1, 1, (80, 3))
@@ -166,4 +166,9 @@ def test_columns_that_look_like_dummies() -> None:
     with pytest.warns(LooksOneHot, match=said) as warned:
         quia.load(model)
     assert warned[0].filename == __file__, "it points at the caller, not into quia"
+    # Whatever the folder of the caller is called: a clone is called quia too.
+    for file in ("/home/ada/quia/mine.py", "/home/ada/src/quia/load/mine.py", "/home/ada/mine.py"):
+        with pytest.warns(LooksOneHot) as warned:
+            exec(compile("quia.load(model)", file, "exec"), {"quia": quia, "model": model, "__name__": "mine"})
+        assert warned[0].filename == file
     quia.load(DecisionTreeClassifier(random_state=0).fit(wide[["age", "colour_red"]], y))  # one alone is no group

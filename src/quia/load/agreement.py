@@ -6,13 +6,14 @@ import math
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quia.cuts import nearest_single
 from quia.errors import InstanceError, did_you_mean
 from quia.graph import DecisionGraph
 from quia.load import load, load_with_predictor
-from quia.ranges import Ranges, intersection, members, size
+from quia.ranges import Ranges, members, size
 from quia.variables import Variable
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ PROBES = 2000
 
 _LARGEST = 3e38  # beyond, a number is infinite in 32 bits, which models refuse
 _ENCODED_AT_MOST = 400_000
+_PREDICTED_AT_MOST = 4_000_000
+_UNTESTED = 200  # how many of the variables that no node tests have a value in a row
 
 
 class Model(NamedTuple):
@@ -146,21 +149,23 @@ def compare_predicted(classifier: Classifier, rows: Iterable[Row], column: str) 
 def probes(classifier: DecisionGraph, *, limit: int, seed: int = 0) -> list[dict[str, Any]]:
     """Rows made up to find a difference: they reach a node, and take its test at every border and one ulp beside.
 
-    At most `limit` of them, spread over the nodes; the same for the same seed.
+    At most `limit` of them, spread over the nodes; the same for the same seed. Of the variables that no node tests
+    only some have a value, since a model may have very many.
     """
     chance = random.Random(seed)
-    limit = min(limit, max(50, _ENCODED_AT_MOST // max(1, len(classifier.tested))))
-    above = _parents(classifier, chance)
+    for cells, width in ((_ENCODED_AT_MOST, len(classifier.tested)), (_PREDICTED_AT_MOST, len(classifier.variables))):
+        limit = min(limit, max(50, cells // max(1, width)))
+    above, given = _parents(classifier, chance), _given(classifier)
     inner = [node for node, (variable, _, _) in enumerate(classifier.nodes) if variable >= 0]
     rows: list[dict[str, Any]] = []
     if not inner:
-        return [_row(classifier, {}, chance)]
+        return [_row(classifier, given, {}, chance)]
     # Every node once, then again with other values of the variables that it does not test.
     while len(rows) < limit:
         chance.shuffle(inner)
         for node in inner[: limit - len(rows)]:
             variable = classifier.variables[classifier.nodes[node][0]]
-            base = _row(classifier, _possible(classifier, node, above), chance)
+            base = _row(classifier, given, _possible(classifier, node, above), chance)
             values = _around(variable, [states for states, _ in classifier.nodes[node][2]], chance)
             rows.extend({**base, variable.name: value} for value in values)
     return rows[:limit]
@@ -184,21 +189,30 @@ def _parents(classifier: DecisionGraph, chance: random.Random) -> dict[int, tupl
 
 
 def _possible(classifier: DecisionGraph, node: int, above: Mapping[int, tuple[int, Ranges]]) -> dict[int, Ranges]:
-    """What is left possible of each variable on a path to a node."""
+    """What is left possible of each variable on a path to a node: the edges of its last test have no more than that."""
     possible: dict[int, Ranges] = {}
     while node in above:
         node, states = above[node]
-        variable = classifier.nodes[node][0]
-        possible[variable] = intersection(possible[variable], states) if variable in possible else states
+        possible.setdefault(classifier.nodes[node][0], states)
     return possible
 
 
-def _row(classifier: DecisionGraph, possible: Mapping[int, Ranges], chance: random.Random) -> dict[str, Any]:
+def _row(
+    classifier: DecisionGraph, given: Sequence[int], possible: Mapping[int, Ranges], chance: random.Random
+) -> dict[str, Any]:
     row = {}
-    for index, variable in enumerate(classifier.variables):
+    for index in given:
+        variable = classifier.variables[index]
         states = possible.get(index, ((0, variable.size - 1),))
         row[variable.name] = _value_in(variable, _chosen(states, chance), chance)
     return row
+
+
+def _given(classifier: DecisionGraph) -> list[int]:
+    """The variables that a row gives a value: all that are tested, and the first of the others."""
+    tested = set(classifier.tested)
+    others = (index for index in range(len(classifier.variables)) if index not in tested)
+    return sorted((*tested, *islice(others, _UNTESTED)))
 
 
 def _chosen(states: Ranges, chance: random.Random) -> int:

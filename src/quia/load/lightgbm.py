@@ -9,13 +9,25 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from quia.conditions import Interval
 from quia.cuts import Cut
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
-from quia.load.binary import ENSEMBLE, Column, Node, Test, answered, build, class_names
+from quia.load.binary import (
+    ENSEMBLE,
+    BinaryTree,
+    Column,
+    Node,
+    Test,
+    answered,
+    build,
+    check_categories,
+    check_scores,
+    class_names,
+)
 from quia.load.files import decode
 
 if TYPE_CHECKING:
@@ -23,22 +35,32 @@ if TYPE_CHECKING:
 
 OPTIONS = ("categories", "classes", "missing")
 
+_Made = TypeVar("_Made")
 _OBJECTIVES = ("binary", "multiclass", "multiclassova")
 _CATEGORICAL, _DEFAULT_LEFT = 1, 2
 _ZERO = 1.0000000180025095e-35  # LightGBM drops numbers this near to zero from a row, which makes them zero
-_NEAR_ZERO = Interval(Cut(-_ZERO, False), Cut(_ZERO, True))
+NEAR_ZERO = Interval(Cut(-_ZERO, False), Cut(_ZERO, True))
 
 
 def convert(source: Any, **options: Any) -> DecisionGraph:
     """The graph of a live Booster or LGBMClassifier."""
+    if "classes" not in options and hasattr(source, "classes_"):
+        options["classes"] = [str(label) for label in source.classes_]
+    return read(_saved(source), **options)
+
+
+def tree_of(source: Any) -> BinaryTree:
+    """The tree of a live LGBMClassifier, its leaves by the number of their class."""
+    return _of_model(_saved(source), None, lambda model: model.tree())
+
+
+def _saved(source: Any) -> bytes:
     booster = getattr(source, "booster_", source)
     if not hasattr(booster, "model_to_string"):
         raise Unsupported(
             f"a {type(source).__qualname__} is no LightGBM model", cure="give a Booster or LGBMClassifier"
         )
-    if "classes" not in options and hasattr(source, "classes_"):
-        options["classes"] = [str(label) for label in source.classes_]
-    return read(booster.model_to_string().encode(), **options)
+    return bytes(booster.model_to_string().encode())
 
 
 def read(
@@ -54,8 +76,12 @@ def read(
     `classes` names the classes 0, 1, …; `categories` names the codes 0, 1, … of categorical columns; with
     `missing=False` a missing value is no state.
     """
+    return _of_model(data, file, lambda model: model.graph(classes, categories or {}, missing))
+
+
+def _of_model(data: bytes, file: str | None, made: Callable[[_Model], _Made]) -> _Made:
     try:
-        return _Model(decode(data, file), file).graph(classes, categories or {}, missing)
+        return made(_Model(decode(data, file), file))
     except QuiaError:
         raise
     except (LookupError, TypeError, ValueError, OverflowError, RecursionError) as fault:
@@ -79,12 +105,19 @@ class _Model:
             raise Unsupported(
                 f"the objective is {shown(self.objective)}", cure=f"train with one of {listed(_OBJECTIVES)}"
             )
-        if not self.trees or self.per_round != (1 if self.objective == "binary" else int(self.head["num_class"])):
-            raise ValueError("trees and classes do not fit")
+        expected = 1 if self.objective == "binary" else int(self.head["num_class"])
+        if self.per_round != expected or not 1 <= expected <= len(self.trees):  # a round has a tree for each class
+            raise ValueError(f"{len(self.trees)} trees, {self.per_round} a round, for {expected} scores")
 
     def graph(
         self, classes: Sequence[str] | None, categories: Mapping[str, Sequence[str]], missing: bool
     ) -> DecisionGraph:
+        tree = self.tree()
+        names = class_names(classes, max(self.per_round, 2))
+        return build(self._columns(categories), names, tree.root, tree.node, missing=missing, file=self.file)
+
+    def tree(self) -> BinaryTree:
+        """The one tree that has tests, with what all others add to its leaves."""
         grown = [index for index, tree in enumerate(self.trees) if int(tree["num_leaves"]) > 1]
         if len(grown) > 1 or ("average_output" in self.head and len(self.trees) > self.per_round):
             how = f", one for each of {self.per_round} classes a round" if self.per_round > 1 else ""
@@ -98,6 +131,7 @@ class _Model:
         if int(tree.get("is_linear", "0")):
             raise Unsupported("the leaves of the tree are linear models", cure="train with linear_tree=False")
         leaves = [float(value) for value in tree["leaf_value"].split()]
+        check_scores(len(leaves), self.per_round)
         splits = _Splits(tree)
 
         def node(at: int) -> Node:
@@ -107,28 +141,21 @@ class _Model:
                 return self._decide(mine)
             return splits.test(at)
 
-        names = class_names(classes, max(self.per_round, 2))
-        root = 0 if grown else -1
-        return build(self._columns(categories), names, root, node, missing=missing, file=self.file)
+        return BinaryTree(0 if grown else -1, node)
 
     def _columns(self, categories: Mapping[str, Sequence[str]]) -> list[Column]:
         names, kinds = self.head["feature_names"].split(), self.head["feature_infos"].split()
         if not len(names) == len(kinds) == int(self.head["max_feature_idx"]) + 1:
             raise ValueError("names, kinds and number of the features do not fit")
-        for name in categories:
-            if name not in names:
-                raise Unsupported(f"categories names {shown(name)}, which is no column", cure=f"use {listed(names)}")
+        known: dict[str, Sequence[Any]] = {}
         coded = [name for name, kind in zip(names, kinds, strict=True) if kind[0] != "[" and kind != "none"]
         stored = json.loads(self.named[0].partition(":")[2]) if self.named else None
-        known: dict[str, Sequence[Any]] = {}
         if stored and len(stored) == len(coded):  # else a categorical column is constant, and no one says which
             known = dict(zip(coded, stored, strict=True))
+        check_categories(categories, names)
+        known.update(categories)
         return [
-            Column(
-                name,
-                categories=tuple(map(str, (known | dict(categories))[name])) if name in {*known, *categories} else None,
-                unseen_is_missing=True,
-            )
+            Column(name, categories=tuple(map(str, known[name])) if name in known else None, unseen_is_missing=True)
             for name in names
         ]
 
@@ -140,8 +167,10 @@ class _Model:
         if self.objective == "multiclassova":
             chances = [_logistic(self.sigmoid * score) for score in scores]
         else:
-            powers = [math.exp(score - max(scores)) for score in scores]
-            chances = [power / sum(powers) for power in powers]
+            top = max(scores)
+            powers = [math.exp(score - top) for score in scores]
+            total = sum(powers)
+            chances = [power / total for power in powers]
         return max(range(len(chances)), key=lambda which: chances[which])  # the first of equals
 
 
@@ -156,6 +185,9 @@ class _Splits:
         self.threshold = [float(value) for value in tree["threshold"].split()]
         self.boundaries = [int(value) for value in tree.get("cat_boundaries", "").split()]
         self.words = [int(value) for value in tree.get("cat_threshold", "").split()]
+        if any(a > b for a, b in pairwise(self.boundaries)):
+            raise ValueError("the bit sets of categories overlap")
+        self.used: set[int] = set()
 
     def test(self, at: int) -> Test:
         column, kind, left, right = self.column[at], self.kind[at], self.left[at], self.right[at]
@@ -178,11 +210,12 @@ class _Splits:
         test = Test(column, left, right, missing=missing, where=where)
         if abs(threshold) > _ZERO and zero == (threshold >= 0):
             return test
-        return answered(test, _NEAR_ZERO, zero)
+        return answered(test, NEAR_ZERO, zero)
 
     def _codes(self, which: int) -> frozenset[int]:
-        if not 0 <= which < len(self.boundaries) - 1:
-            raise ValueError(f"there is no bit set {which}")
+        if not 0 <= which < len(self.boundaries) - 1 or which in self.used:
+            raise ValueError(f"there is no bit set {which}, or two nodes have it")
+        self.used.add(which)
         words = self.words[self.boundaries[which] : self.boundaries[which + 1]]
         return frozenset(32 * index + bit for index, word in enumerate(words) for bit in range(32) if word >> bit & 1)
 

@@ -6,7 +6,7 @@ negative. With more classes the label is the first of those with the greatest su
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from quia.conditions import Interval
@@ -92,8 +92,8 @@ class _Ensemble:
             given["class_treeids"], given["class_nodeids"], given["class_ids"], numbers("class_weights"), strict=True
         )
         for tree, node, which, weight in entries:
-            if not 0 <= which < len(self.labels):
-                raise ValueError(f"class id {which}")
+            if not 0 <= which < len(self.labels) or weight != weight:
+                raise ValueError(f"class id {which} has the weight {weight}")
             self.weights.setdefault(self.place[tree, node], []).append((which, weight))
         used = {which for mine in self.weights.values() for which, _ in mine}
         self.one_sided = len(self.labels) == 2
@@ -118,12 +118,11 @@ class _Ensemble:
         constant: dict[int, float] = {}
         for root in roots:
             if root != chosen:
-                constant = self._added(constant, root)
+                self._add(constant, root)
+        decide = self._decided_by(constant)
 
         def node(at: int) -> Node:
-            if self.modes[at] == "LEAF":
-                return self._decide(self._added(constant, at))
-            return self._test(at)
+            return decide(at) if self.modes[at] == "LEAF" else self._test(at)
 
         names = class_names(classes or self.labels, len(self.labels))
         return build(columns, names, chosen, node, missing=missing, file=self.file)
@@ -154,20 +153,45 @@ class _Ensemble:
         """A number in the type that sums and comparisons are in."""
         return number if self.double else nearest_single(number)
 
-    def _added(self, sums: dict[int, float], leaf: int) -> dict[int, float]:
-        made = dict(sums)
+    def _add(self, sums: dict[int, float], leaf: int) -> None:
         for which, weight in self.weights.get(leaf, ()):
-            made[which] = self._kept(made.get(which, 0.0) + self._kept(weight))
-        return made
+            sums[which] = self._kept(sums.get(which, 0.0) + self._kept(weight))
 
-    def _decide(self, sums: dict[int, float]) -> int:
+    def _decided_by(self, constant: dict[int, float]) -> Callable[[int], int]:
+        """The class of each leaf, given the sums of the trees that are only a leaf.
+
+        Complexity: a leaf takes time in its own weights, however many classes the others have weights for.
+        """
         if self.one_sided:
-            total = self._kept(sum(sums.values()) + sum(map(self._kept, self.base)))
-            return int(total > (0.5 if self.positive else 0))
-        if self.base:
-            if len(self.base) != len(self.labels):
-                raise ValueError(f"{len(self.base)} base values for {len(self.labels)} classes")
-            sums = {which: self._kept(sums.get(which, 0.0) + self._kept(base)) for which, base in enumerate(self.base)}
-        if not sums:
-            raise ValueError("a leaf has no weights")
-        return min(sums, key=lambda which: (-sums[which], which))
+            base = sum(map(self._kept, self.base))
+            return lambda leaf: self._second(constant, leaf, base)
+        if self.base and len(self.base) != len(self.labels):
+            raise ValueError(f"{len(self.base)} base values for {len(self.labels)} classes")
+
+        def order(which: int, total: float) -> tuple[float, int]:
+            return -self._kept(total + self._kept(self.base[which])) if self.base else -total, which
+
+        classes = range(len(self.labels)) if self.base else list(constant)
+        ranked = sorted(order(which, constant.get(which, 0.0)) for which in classes)
+
+        def decide(leaf: int) -> int:
+            own = self._sums(constant, leaf)
+            others = next((rank for rank in ranked if rank[1] not in own), None)
+            ranks = [order(which, total) for which, total in own.items()]
+            if not ranks and others is None:
+                raise ValueError("a leaf has no weights")
+            return min(ranks if others is None else [*ranks, others])[1]
+
+        return decide
+
+    def _sums(self, constant: dict[int, float], leaf: int) -> dict[int, float]:
+        """The sums of the classes that a leaf has weights for."""
+        sums = {which: constant[which] for which, _ in self.weights.get(leaf, ()) if which in constant}
+        self._add(sums, leaf)
+        return sums
+
+    def _second(self, constant: dict[int, float], leaf: int, base: float) -> int:
+        """Whether a leaf of a two-class ensemble, which has weights for one of them, gives the second label."""
+        sums = dict(constant)
+        self._add(sums, leaf)
+        return int(self._kept(sum(sums.values()) + base) > (0.5 if self.positive else 0))

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from quia.errors import FormatError, Unsupported, listed, shown
-from quia.load.binary import Column
+from quia.load.binary import Column, check_numbered, numbered
 from quia.load.protobuf import Message, blobs, floats, ints, message
 
 _FLOAT, _INT32, _INT64, _STRING, _DOUBLE = 1, 6, 7, 8, 11
 _NUMBERS = (_FLOAT, _INT32, _INT64, _DOUBLE)
 _TYPES = ("?", "FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE")
 _STANDARD = ("", "ai.onnx", "ai.onnx.ml")
-_MOST_COLUMNS = 10_000_000
+_MOST_OPERATORS = 10_000  # each takes much memory, and as little as two bytes of the file
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Graph:
             if seen > len(self.operators) + len(self.inputs) + 1000:
                 raise FormatError("its operators form a cycle", file=self.file)
             if name in self.inputs:
-                columns += self._input_columns(name, single, None if parts or columns else needed)
+                columns += self._input_columns(name, single, None if parts or columns else needed, len(columns))
                 continue
             operator = maker.get(name)
             if operator is None:
@@ -75,25 +75,27 @@ class Graph:
             tensor = maker[tensor].inputs[0]
         return self.inputs[tensor][0] == _DOUBLE
 
-    def _input_columns(self, name: str, single: bool, needed: int | None) -> list[Column]:
+    def _input_columns(self, name: str, single: bool, needed: int | None, before: int) -> list[Column]:
         kind, width = self.inputs[name]
         if kind not in _NUMBERS:
             raise Unsupported(f"the input {shown(name)} is of type {kind}", cure="export a tree over numbers")
         width = width if width is not None else needed
-        if width is None or not 0 < width <= _MOST_COLUMNS:
+        if width is None or width <= 0:
             raise FormatError(f"the input {shown(name)} does not say how many columns it has", file=self.file)
+        check_numbered(before + width)
         # Whole numbers are compared with 32-bit thresholds as 32-bit numbers, too.
         single = single or kind != _DOUBLE
         alone = width == 1 and len(self.inputs) > 1
         if len(self.inputs) == 1:
-            return [Column(f"f{index}", single) for index in range(width)]
+            return [Column(name, single) for name in numbered(width, "f")]
         return [Column(name if alone else f"{name}[{index}]", single) for index in range(width)]
 
     def check_label(self, tensor: str, labels: Sequence[str]) -> None:
         """The label must leave the model as it is, but for its type or shape."""
         reached = {tensor}
+        whole = all(re.fullmatch(r"0|-?[1-9][0-9]*", label) for label in labels)
         for operator in self.operators:  # ONNX lists operators in an order in which they can run
-            if operator.inputs[:1] and operator.inputs[0] in reached and _keeps(operator, labels):
+            if operator.inputs[:1] and operator.inputs[0] in reached and _keeps(operator, whole):
                 reached.update(operator.outputs)
         if not reached & set(self.outputs):
             after = [_described(o) for o in self.operators if reached & set(o.inputs) and not reached & set(o.outputs)]
@@ -103,11 +105,11 @@ class Graph:
             )
 
 
-def _keeps(operator: Operator, labels: Sequence[str]) -> bool:
-    """Whether an operator keeps labels apart and their texts as they are."""
+def _keeps(operator: Operator, whole: bool) -> bool:
+    """Whether an operator keeps labels, which may all be whole numbers, apart and their texts as they are."""
     if operator.kind == "Cast":
         to = operator.attributes.get("to")
-        return to == _STRING or (to == _INT64 and all(re.fullmatch(r"0|-?[1-9][0-9]*", label) for label in labels))
+        return to == _STRING or (to == _INT64 and whole)
     return operator.kind in ("Identity", "Reshape", "Squeeze")
 
 
@@ -123,9 +125,15 @@ def read_graph(data: bytes, file: str | None) -> Graph:
     model = message(data, file)
     if 7 not in model:
         raise FormatError("has no graph, so it is no ONNX model", file=file)
-    _check_functions([message(function, file) for function in blobs(model.get(25, []), file)], file)
+    for function in blobs(model.get(25, []), file):
+        _check_function(message(function, file), file)
     graph = message(blobs(model[7], file)[0], file)
-    operators = [_operator(message(node, file), file) for node in blobs(graph.get(1, []), file)]
+    nodes = blobs(graph.get(1, []), file)
+    if len(nodes) > _MOST_OPERATORS:
+        raise FormatError(
+            f"has {len(nodes)} operators; models of one tree have fewer than {_MOST_OPERATORS}", file=file
+        )
+    operators = [_operator(message(node, file), file) for node in nodes]
     constants = {_text(message(tensor, file), 8, file) for tensor in blobs(graph.get(5, []), file)}
     inputs: dict[str, tuple[int, int | None]] = {}
     for info in blobs(graph.get(11, []), file):
@@ -136,13 +144,12 @@ def read_graph(data: bytes, file: str | None) -> Graph:
     return Graph(operators, inputs, outputs, file)
 
 
-def _check_functions(functions: list[Message], file: str | None) -> None:
-    for function in functions:
-        if _text(function, 10, file) in _STANDARD:
-            raise Unsupported(
-                f"the model defines the operator {shown(_text(function, 1, file))} of ONNX itself anew",
-                cure="export it without functions of its own",
-            )
+def _check_function(function: Message, file: str | None) -> None:
+    if _text(function, 10, file) in _STANDARD:
+        raise Unsupported(
+            f"the model defines the operator {shown(_text(function, 1, file))} of ONNX itself anew",
+            cure="export it without functions of its own",
+        )
 
 
 def _operator(node: Message, file: str | None) -> Operator:

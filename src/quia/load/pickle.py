@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import io
-import warnings
 from typing import TYPE_CHECKING, Any
 
-from quia.errors import FormatError, QuiaError, QuiaWarning, Unsupported
+from quia.errors import FormatError, QuiaError, QuiaWarning, Unsupported, sentence, warn
 from quia.load import sklearn
 
 if TYPE_CHECKING:
@@ -33,11 +32,7 @@ def read_with_predictor(data: bytes, file: str | None = None, *, trust_pickle: b
             cure="save the model with skops instead, or, if you trust its maker as you trust a program you run, load"
             " it with trust_pickle=True (on the command line: --trust-pickle)",
         )
-    warnings.warn(
-        f"reading the pickle {file or ''} with your trust: it may run any program with your rights",
-        UnsafePickle,
-        stacklevel=4,
-    )
+    warn(f"reading the pickle {file or ''} with your trust: it may run any program with your rights", UnsafePickle)
     estimator = _unpickled(data, file)
     if not type(estimator).__module__.startswith("sklearn."):
         kind = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
@@ -55,4 +50,4 @@ def _unpickled(data: bytes, file: str | None) -> Any:
     except QuiaError:
         raise
     except Exception as fault:  # a pickle can raise anything
-        raise FormatError(f"cannot be unpickled: {type(fault).__name__}: {fault}", file=file) from None
+        raise FormatError(f"cannot be unpickled: {sentence(fault)}", file=file) from None

@@ -9,14 +9,29 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from quia.conditions import Interval
 from quia.cuts import Cut, nearest_single, number_text
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
-from quia.load.binary import ENSEMBLE, Column, Node, Test, answered, build, class_names
+from quia.load.binary import (
+    ENSEMBLE,
+    BinaryTree,
+    Column,
+    Node,
+    Test,
+    answered,
+    build,
+    check_categories,
+    check_scores,
+    class_names,
+    numbered,
+)
 from quia.load.files import decode
 
 if TYPE_CHECKING:
@@ -26,19 +41,31 @@ OPTIONS = ("categories", "classes", "missing")
 
 _BINARY = ("binary:logistic", "binary:hinge")
 _MANY = ("multi:softprob", "multi:softmax")
+_Made = TypeVar("_Made")
+_Margins = npt.NDArray[np.float32]
 _LEAST = nearest_single(1e-6)  # a base score below this is raised to it, one that near to 1 is lowered
 
 
 def convert(source: Any, **options: Any) -> DecisionGraph:
     """The graph of a live Booster or XGBClassifier."""
+    return _of_model(*_saved(source), lambda model: model.graph(**options))
+
+
+def tree_of(source: Any) -> BinaryTree:
+    """The tree of a live XGBClassifier, its leaves by the number of their class."""
+    return _of_model(*_saved(source), lambda model: model.tree())
+
+
+def _saved(source: Any) -> tuple[bytes, str | None, bool, float]:
+    """What a live model is saved as, no file, whether it ends with its best round, and the number for missing."""
     booster = source.get_booster() if hasattr(source, "get_booster") else source
     if not hasattr(booster, "save_raw"):
         raise Unsupported(f"a {type(source).__qualname__} is no XGBoost model", cure="give a Booster or XGBClassifier")
     data = bytes(booster.save_raw("json"))
     if booster is source:  # Booster.predict goes on after the best round, and knows only NaN as missing
-        return _graph(data, None, stops=False, **options)
+        return data, None, False, math.nan
     given = getattr(source, "missing", None)
-    return _graph(data, None, sentinel=math.nan if given is None else nearest_single(float(given)), **options)
+    return data, None, True, math.nan if given is None else nearest_single(float(given))
 
 
 def read(
@@ -54,27 +81,18 @@ def read(
     `classes` names the classes 0, 1, …; `categories` names the codes 0, 1, … of categorical columns; with
     `missing=False` a missing value is no state.
     """
-    return _graph(data, file, classes=classes, categories=categories, missing=missing)
+    return _of_model(data, file, True, math.nan, lambda model: model.graph(classes, categories, missing))
 
 
-def _graph(
-    data: bytes,
-    file: str | None,
-    *,
-    classes: Sequence[str] | None = None,
-    categories: Mapping[str, Sequence[str]] | None = None,
-    missing: bool = True,
-    stops: bool = True,
-    sentinel: float = math.nan,
-) -> DecisionGraph:
-    """The graph of a model that `stops` after its best round, or does not; the `sentinel` is a number for missing."""
+def _of_model(data: bytes, file: str | None, stops: bool, sentinel: float, made: Callable[[_Model], _Made]) -> _Made:
+    """What is made of a model, which `stops` after its best round or not; the `sentinel` is a number for missing."""
     if data[:2] in (b"{L", b"{l", b"{i", b"{U"):
         raise Unsupported("this XGBoost model is in UBJSON", cure='save it as JSON: booster.save_model("model.json")')
     try:
         model = _Model(json.loads(decode(data, file))["learner"], file, sentinel)
         if stops:
             model.stop_early()
-        return model.graph(classes, categories or {}, missing)
+        return made(model)
     except QuiaError:
         raise
     except json.JSONDecodeError as fault:
@@ -104,8 +122,11 @@ class _Model:
         self.many = max(int(self.parameters["num_class"]), 1)
         if int(self.parameters.get("num_target", "1")) > 1:
             raise Unsupported("the model has several targets", cure="train one model for each target")
-        if not self.trees or len(self.groups) != len(self.trees) or not 1 <= self.many <= 100_000:
-            raise ValueError("trees, their groups and classes do not fit")
+        if not self.trees or len(self.groups) != len(self.trees):
+            raise ValueError("trees and their groups do not fit")
+        # A round has a tree for each class, or trees whose leaves have a value for each.
+        if self.many > len(self.trees) and not all(_has_leaves_of(self.many, tree) for tree in self.trees):
+            raise ValueError(f"{len(self.trees)} trees for {self.many} classes")
         if (self.objective in _MANY) != (self.many > 1):
             raise ValueError(f"{self.objective} with {self.many} classes")
 
@@ -124,34 +145,48 @@ class _Model:
             )
 
     def _trees_a_round(self) -> int:
-        classes = 1 if int(self.trees[0]["tree_param"].get("size_leaf_vector", "1") or 1) > 1 else self.many
+        classes = 1 if _leaf_size(self.trees[0]) > 1 else self.many
         return classes * max(int(self.model["gbtree_model_param"].get("num_parallel_tree", "1")), 1)
 
     def graph(
-        self, classes: Sequence[str] | None, categories: Mapping[str, Sequence[str]], missing: bool
+        self,
+        classes: Sequence[str] | None = None,
+        categories: Mapping[str, Sequence[str]] | None = None,
+        missing: bool = True,
     ) -> DecisionGraph:
+        tree = self.tree()
+        names = class_names(classes, max(self.many, 2))
+        columns = self._columns(categories or {})
+        return build(columns, names, tree.root, tree.node, missing=missing, file=self.file, notes=self.notes)
+
+    def tree(self) -> BinaryTree:
+        """The one tree that has tests, with what all others add to its leaves."""
         grown = [index for index, tree in enumerate(self.trees) if tree["left_children"][0] != -1]
         if len(grown) > 1:
             how = f", one for each of {self.many} classes a round" if len(set(self.groups)) > 1 else ""
             aside = " (for several classes: multi_strategy='multi_output_tree')" if how else ""
             raise Unsupported(f"the class depends on {len(grown)} trees{how}", cure=ENSEMBLE + aside)
         chosen = grown[0] if grown else 0
-        names = class_names(classes, max(self.many, 2))
         rest = self._base()
         for index, tree in enumerate(self.trees):
             if index != chosen:
-                rest = self._added(rest, index, tree, 0)
+                self._add(rest, index, tree, 0)
         tree = self.trees[chosen]
         codes = self._categories(tree)
+        kinds = tree.get("split_type")
+        if _leaf_size(tree) <= 1:
+            check_scores(len(tree["left_children"]), self.many)
 
         def node(at: int) -> Node:
             left, right = tree["left_children"][at], tree["right_children"][at]
             if at < 0:
                 raise ValueError(f"node {at}")
             if left == -1:
-                return self._decide(self._added(rest, chosen, tree, at))
+                margins = rest.copy()
+                self._add(margins, chosen, tree, at)
+                return self._decide(margins)
             column, to_left = int(tree["split_indices"][at]), bool(tree["default_left"][at])
-            if tree.get("split_type", [0] * (at + 1))[at]:
+            if kinds is not None and kinds[at]:
                 return Test(column, right, left, missing=not to_left, codes=codes[at])
             threshold = nearest_single(float(tree["split_conditions"][at]))
             if threshold != threshold:
@@ -162,7 +197,7 @@ class _Model:
             return answered(test, Interval(Cut(self.sentinel, False), Cut(self.sentinel, True)), to_left)
 
         self._check_sentinel(bool(codes))
-        return build(self._columns(categories), names, 0, node, missing=missing, file=self.file, notes=self.notes)
+        return BinaryTree(0, node)
 
     def _check_sentinel(self, categorical: bool) -> None:
         if self.sentinel != self.sentinel:
@@ -177,13 +212,11 @@ class _Model:
 
     def _columns(self, categories: Mapping[str, Sequence[str]]) -> list[Column]:
         count = int(self.parameters["num_feature"])
-        names = self.learner.get("feature_names") or [f"f{index}" for index in range(count)]
+        names = self.learner.get("feature_names") or numbered(count, "f")
         if len(names) != count:
             raise ValueError(f"{len(names)} names of {count} features")
         stored = self._stored_categories([name in categories for name in names])
-        for name in categories:
-            if name not in names:
-                raise Unsupported(f"categories names {shown(name)}, which is no column", cure=f"use {listed(names)}")
+        check_categories(categories, names)
         return [
             Column(name, single=True, categories=tuple(categories[name]) if name in categories else stored[index])
             for index, name in enumerate(names)
@@ -217,15 +250,21 @@ class _Model:
 
     def _categories(self, tree: Mapping[str, Any]) -> dict[int, frozenset[int]]:
         listed_codes = tree.get("categories", [])
-        segments = zip(
-            tree.get("categories_nodes", []),
-            tree.get("categories_segments", []),
-            tree.get("categories_sizes", []),
-            strict=True,
+        segments = list(
+            zip(
+                tree.get("categories_nodes", []),
+                tree.get("categories_segments", []),
+                tree.get("categories_sizes", []),
+                strict=True,
+            )
         )
+        if min((min(start, size) for _, start, size in segments), default=0) < 0:
+            raise ValueError("a node's categories start or end below zero")
+        if sum(size for _, _, size in segments) > len(listed_codes):  # each node has codes of its own
+            raise ValueError("the nodes have more categories than there are")
         return {node: frozenset(listed_codes[start : start + size]) for node, start, size in segments}
 
-    def _base(self) -> list[float]:
+    def _base(self) -> _Margins:
         """The margin of each class before any tree."""
         given = [float(part) for part in str(self.parameters["base_score"]).strip("[]").split(",")]
         base = [nearest_single(score) for score in (given * self.many if len(given) == 1 else given)]
@@ -233,34 +272,50 @@ class _Model:
             raise ValueError(f"{len(base)} base scores for {self.many} classes")
         if not all(map(math.isfinite, base)):
             raise ValueError(f"the base score is {listed(base)}")
-        return [_logit(score) for score in base] if self.objective == "binary:logistic" else base
+        return np.array([_logit(score) for score in base] if self.objective == "binary:logistic" else base, np.float32)
 
-    def _added(self, margins: Sequence[float], index: int, tree: Mapping[str, Any], leaf: int) -> list[float]:
-        """The margins when a leaf of a tree is added to them."""
-        size = int(tree["tree_param"].get("size_leaf_vector", "1") or 1)
+    def _add(self, margins: _Margins, index: int, tree: Mapping[str, Any], leaf: int) -> None:
+        """Add a leaf of a tree to the margins."""
+        size = _leaf_size(tree)
         if size <= 1:
             group = int(self.groups[index])
-            values = [0.0] * self.many
-            values[group] = float(tree["split_conditions"][leaf])
+            if not 0 <= group < self.many:
+                raise ValueError(f"a tree for class {group} of {self.many}")
+            chosen, values = slice(group, group + 1), [tree["split_conditions"][leaf]]
         elif "leaf_weights" in tree:  # since 3.2 the right child of a leaf is its place among the leaves
             start = int(tree["right_children"][leaf]) * size
-            values = tree["leaf_weights"][start : start + size]
+            chosen, values = slice(None), tree["leaf_weights"][start : start + size]
         else:
-            values = tree["base_weights"][leaf * size : (leaf + 1) * size]
-        return [nearest_single(a + nearest_single(float(b))) for a, b in zip(margins, values, strict=True)]
+            chosen, values = slice(None), tree["base_weights"][leaf * size : (leaf + 1) * size]
+        added = np.array([nearest_single(float(value)) for value in values], np.float32)
+        with np.errstate(over="ignore"):
+            sums = margins[chosen] + added
+        if len(added) != len(margins[chosen]) or not np.isfinite(sums).all():
+            raise ValueError(f"the values of leaf {leaf} are {listed(values)}")
+        margins[chosen] = sums
 
-    def _decide(self, margins: Sequence[float]) -> int:
+    def _decide(self, margins: _Margins) -> int:
         """The class, as XGBClassifier.predict takes it from the margins, ties broken by 32-bit rounding."""
         if self.objective == "binary:hinge":
             return int(margins[0] > 0)
         if self.objective == "binary:logistic":
-            return int(nearest_single(1 / nearest_single(nearest_single(math.exp(min(-margins[0], 88.7))) + 1)) > 0.5)
+            score = float(margins[0])
+            return int(nearest_single(1 / nearest_single(nearest_single(math.exp(min(-score, 88.7))) + 1)) > 0.5)
         if self.objective == "multi:softprob":
-            top = max(margins)
-            powers = [nearest_single(math.exp(nearest_single(margin - top))) for margin in margins]
-            total = nearest_single(sum(powers))
-            margins = [nearest_single(power / total) for power in powers]
-        return max(range(len(margins)), key=lambda which: margins[which])  # the first of equals
+            powers = np.exp((margins - margins.max()).astype(np.float64)).astype(np.float32)
+            total = np.cumsum(powers, dtype=np.float64)[-1]  # one after the other, as XGBoost adds them
+            margins = powers / np.float32(total)
+        return int(np.argmax(margins))  # the first of equals
+
+
+def _leaf_size(tree: Mapping[str, Any]) -> int:
+    """How many values a leaf has."""
+    return int(tree["tree_param"].get("size_leaf_vector", "1") or 1)
+
+
+def _has_leaves_of(size: int, tree: Mapping[str, Any]) -> bool:
+    """Whether the leaves of a tree have that many values, and the tree holds as many as one leaf needs."""
+    return _leaf_size(tree) == size <= len(tree.get("leaf_weights") or tree["base_weights"])
 
 
 def _logit(chance: float) -> float:

@@ -11,8 +11,9 @@ import numpy as np
 
 from quia.errors import Unsupported, shown
 from quia.load.sklearn.follow import Frame, Way
-from quia.load.sklearn.steps import Column, Lookup, is_missing
+from quia.load.sklearn.steps import Column, Known, Lookup, is_missing
 
+_MOST_CELLS = 2_000_000  # of a table that an encoder is asked to make at once
 _NO_CATEGORY = "\0 no category"  # stands for every value that an encoder does not know
 
 
@@ -66,49 +67,57 @@ def _encoded(way: Way, encoder: Any, frame: Frame, counts: Sequence[int]) -> lis
                 cure="write missing values one way before fitting",
             )
         present = [category for category in categories if not is_missing(category)]
-        rows = [written(index, category) for category in present]
-        special = [written(index, value) for value in (_NO_CATEGORY, math.nan, None)]
-        for at in range(start, start + count):
-            outputs: dict[Hashable, float] = {
-                category: float(row[at]) for category, row in zip(present, rows, strict=True) if row is not None
-            }
-            others = [None if row is None else float(row[at]) for row in special]
-            columns.append(column.then(Lookup(way.step, outputs, None in missing, *others)))
+        ours = range(start, start + count)
+        rows = dict(zip(present, written(index, present, ours), strict=True))
+        special = [written(index, [value], ours)[0] for value in (_NO_CATEGORY, math.nan, None)]
+        shared = Known.of(category for category, row in rows.items() if row is not None)
+        outputs: list[dict[Hashable, float]] = [{} for _ in ours]
+        for category, row in rows.items():
+            for at, number in (row or {}).items():
+                outputs[at][category] = number
+        for at, mine in enumerate(outputs):
+            others = [None if row is None else row.get(at, 0.0) for row in special]
+            columns.append(column.then(Lookup(way.step, shared, mine, None in missing, *others)))
         if not count:  # a feature of one category, dropped; unknown ones may still be refused
             others = [None if row is None else 0.0 for row in special]
-            way.made.append(column.then(Lookup(way.step, dict.fromkeys(present, 0.0), None in missing, *others)))
+            way.made.append(column.then(Lookup(way.step, Known.of(present), {}, None in missing, *others)))
         start += count
     way.check_width(start, written.width)
     return columns
 
 
+_Row = dict[int, float] | None
+"""What is not zero of what an encoder writes for a value; None where it refuses the value."""
+
+
 class _Asked:
-    """An encoder's own output for one value of one feature, the other features being at their first category."""
+    """An encoder's own output for values of one feature, the other features being at their first category."""
 
     def __init__(self, encoder: Any, known: Sequence[Sequence[Any]]) -> None:
         self.encoder = encoder
         self.base = np.empty((1, len(known)), object)
         self.base[0] = [categories[0] for categories in known]
-        rows = self._transform(self.base)
-        assert rows is not None
-        self.width = rows.shape[1]
-        # All categories of a feature in one call, which is what takes the time.
-        self.cache = {
-            (index, _key(category)): row
-            for index, categories in enumerate(known)
-            for category, row in zip(categories, self._column(index, categories), strict=True)
-        }
+        row = self._transform(self.base)
+        assert row is not None
+        self.width = row.shape[1]
 
-    def __call__(self, index: int, value: Any) -> Any:
-        key = (index, _key(value))
-        if key not in self.cache:
-            rows = self._transform(self._with(index, [value]))
-            self.cache[key] = None if rows is None else rows[0]
-        return self.cache[key]
-
-    def _column(self, index: int, values: Sequence[Any]) -> Any:
-        rows = self._transform(self._with(index, values))
-        return rows if rows is not None else [None] * len(values)
+    def __call__(self, index: int, values: Sequence[Any], ours: range) -> list[_Row]:
+        """What it writes into our columns, which are counted from the first of them."""
+        found: list[_Row] = []
+        at_once = max(1, _MOST_CELLS // max(1, self.width))
+        for start in range(0, len(values), at_once):  # many in one call, which is what takes the time
+            block = values[start : start + at_once]
+            rows = self._transform(self._with(index, block))
+            if rows is None:
+                found += [None] * len(block)
+                continue
+            written = rows[:, ours.start : ours.stop]
+            written = written.toarray() if hasattr(written, "toarray") else np.asarray(written)
+            made: list[dict[int, float]] = [{} for _ in block]
+            for row, at in zip(*(part.tolist() for part in np.nonzero(written)), strict=True):
+                made[row][at] = float(written[row, at])
+            found += made
+        return found
 
     def _with(self, index: int, values: Sequence[Any]) -> Any:
         rows = np.repeat(self.base, len(values), axis=0)
@@ -120,10 +129,9 @@ class _Asked:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # names of columns, unknown categories: we know
             try:
-                made = _plain_output(self.encoder)(rows)
+                return _plain_output(self.encoder)(rows)
             except ValueError:
                 return None
-        return made.toarray() if hasattr(made, "toarray") else np.asarray(made)
 
 
 def _plain_output(encoder: Any) -> Callable[[Any], Any]:
@@ -143,7 +151,3 @@ def _plain(way: Way, category: Any) -> Any:
             cure="use texts, numbers or booleans as categories",
         )
     return category
-
-
-def _key(value: Any) -> Hashable:
-    return type(value).__name__ if is_missing(value) else (type(value) is str, value)

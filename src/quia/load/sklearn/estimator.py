@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from quia.consistent import Edges
-from quia.errors import QuiaError, Unsupported, listed, shown
+from quia.errors import QuiaError, Unsupported, shown
 from quia.graph import DecisionGraph
 from quia.load import agreement
-from quia.load.sklearn.follow import TREES, Frame, Way, follow, passes
-from quia.load.sklearn.labels import Rule, class_names, for_classifier, for_regressor
+from quia.load.binary import numbered
+from quia.load.sklearn.follow import Frame, Way, follow, passes
+from quia.load.sklearn.heads import head_of
+from quia.load.sklearn.labels import Rule
 from quia.load.sklearn.one_hot import Groups, look_for_groups, read_groups
 from quia.load.sklearn.predict import Predictor
 from quia.load.sklearn.sources import Categories, Source, Split, find_sources
 from quia.load.sklearn.steps import Column
-from quia.load.sklearn.tree import LEAF, Tree, probabilities, takes_missing, tree_of
+from quia.load.sklearn.tree import LEAF, Tree
 from quia.ranges import difference
 
 
@@ -34,7 +36,7 @@ def model_of(
     """The graph of an estimator, and its own decisions."""
     estimator = _unwrapped(estimator)
     final, transformers = _parts(estimator)
-    tree = tree_of(final)
+    head = head_of(final, label, classes)
     names = _names(estimator, features)
     way = Way(names)
     frame = Frame([Column(raw) for raw in range(len(names))])
@@ -45,19 +47,19 @@ def model_of(
     way.path.append(type(final).__name__)
     way.check_width(len(frame.columns), int(final.n_features_in_))
     groups = read_groups(one_hot, names)
-    splits = _splits(tree)
+    columns, splits = head.arriving(frame), _splits(head.tree)
     _look_for_groups(names, frame.columns, splits, groups)
     sources = find_sources(
         names,
         way.made,
-        frame.columns,
+        columns,
         splits,
-        takes_missing=takes_missing(final, frame.sparse),
+        takes_missing=head.routes_missing(frame.sparse),
         groups=groups,
+        single=head.single,
     )
-    rule = _rule(final, label, classes)
-    graph = _graph(tree, frame.columns, sources, rule, _leaf_values(final, tree, label))
-    predictor = Predictor(estimator, final, names, tuple(sources), rule, by_probability=label is not None)
+    graph = _graph(head.tree, columns, sources, head.rule, head.values)
+    predictor = Predictor(estimator, final, names, tuple(sources), head.rule, by_probability=label is not None)
     made = agreement.Model(graph, predictor)
     if check:
         _compare(made)
@@ -72,31 +74,13 @@ def _unwrapped(estimator: Any) -> Any:
 
 
 def _parts(estimator: Any) -> tuple[Any, list[tuple[str, Any]]]:
-    """The tree, and the steps before it."""
+    """What it ends in, and the steps before that."""
     steps: list[tuple[str, Any]] = []
     final = estimator
     while _kind(final) == "sklearn.pipeline.Pipeline":
         steps += [(name, step) for name, step in final.steps[:-1] if not passes(step)]
         final = final.steps[-1][1]
-    name = type(final).__name__
-    if _kind(final) not in {f"sklearn.tree._classes.{tree}" for tree in TREES}:
-        ensemble = _kind(final).startswith("sklearn.ensemble.")
-        raise Unsupported(
-            f"a {name} is an ensemble, and its decision no function of one tree" if ensemble else _not_a_tree(final),
-            cure="ensembles are planned; until then explain a DecisionTreeClassifier fitted to its predictions"
-            if ensemble
-            else f"give a {listed(TREES)}, or a Pipeline that ends in one",
-        )
-    if not hasattr(final, "tree_"):
-        raise Unsupported(f"the {name} is not fitted", cure="call its fit first")
     return final, steps
-
-
-def _not_a_tree(final: Any) -> str:
-    for kind in type(final).__mro__[1:]:
-        if kind.__name__ in TREES:
-            return f"a {type(final).__name__} is derived from {kind.__name__} and may decide otherwise"
-    return f"a {type(final).__name__} is no decision tree"
 
 
 def _kind(estimator: Any) -> str:
@@ -125,9 +109,9 @@ def _names(estimator: Any, given: Any) -> list[str]:
         if isinstance(given, str) or len(names) != count:
             raise Unsupported(f"features is {shown(given)}", cure=f"give the names of the model's {count} columns")
     else:
-        names = own or [f"x{index}" for index in range(count)]
+        names = own or numbered(count, "x")
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = Counter(names).most_common(1)[0][0]
         raise Unsupported(f"two columns are called {twice!r}", cure="name the columns with features=[…]")
     return names
 
@@ -149,18 +133,6 @@ def _look_for_groups(
     look_for_groups(names, halved - known)
 
 
-def _rule(final: Any, label: Any, classes: Any) -> Rule:
-    if hasattr(final, "classes_"):
-        return for_classifier(class_names(final.classes_, classes), label)
-    if classes is not None:
-        raise Unsupported("a regressor has no classes to name", cure="name its bands in label")
-    return for_regressor(label)
-
-
-def _leaf_values(final: Any, tree: Tree, label: Any) -> Any:
-    return probabilities(final, tree.values) if hasattr(final, "classes_") and label is not None else tree.values
-
-
 def _graph(tree: Tree, columns: Sequence[Column], sources: Sequence[Source], rule: Rule, values: Any) -> DecisionGraph:
     at: dict[int, int] = {}
     for index, source in enumerate(sources):
@@ -169,6 +141,7 @@ def _graph(tree: Tree, columns: Sequence[Column], sources: Sequence[Source], rul
     leaves = np.flatnonzero(tree.left == LEAF)
     decided = dict(zip(leaves.tolist(), rule.decide(values[leaves]), strict=True))
     classes = rule.classes if rule.classes is not None else tuple(sorted(set(decided.values())))
+    number = {name: index for index, name in enumerate(classes)}
     order = _children_first(tree)
     place = {node: at for at, node in enumerate(order)}
     tests, labels = [], []
@@ -178,7 +151,7 @@ def _graph(tree: Tree, columns: Sequence[Column], sources: Sequence[Source], rul
         left, right = int(tree.left[node]), int(tree.right[node])
         if left == LEAF:
             tests.append(-1)
-            labels.append(classes.index(decided[node]))
+            labels.append(number[decided[node]])
             edges.append(())
             continue
         key = (int(tree.column[node]), float(tree.threshold[node]), bool(tree.missing_left[node]))

@@ -48,10 +48,13 @@ def split_at(pieces: Pieces, breaks: Iterable[float], before: Function | None) -
     return pieces
 
 
-def crossings(function: Function, pieces: Pieces, thresholds: Floats, *, missing_left: bool) -> list[Crossing]:
+def crossings(
+    function: Function, pieces: Pieces, thresholds: Floats, *, missing_left: bool, single: bool = True
+) -> list[Crossing]:
     """For each threshold, where the function, cast to 32 bits as scikit-learn's trees do, is not above it.
 
     The function is monotone, or NaN, on every piece; `missing_left` says whether NaN counts as not above.
+    Without `single` it is compared in 64 bits.
     Complexity: 64 calls of the function, on arrays of at most one number a piece and threshold.
     """
     low, high = (np.tile(ends, (len(thresholds), 1)) for ends in pieces)
@@ -59,8 +62,8 @@ def crossings(function: Function, pieces: Pieces, thresholds: Floats, *, missing
 
     def holds(x: Floats, limits: Floats) -> npt.NDArray[np.bool_]:
         with np.errstate(over="ignore"):
-            single = function(x).astype(np.float32)
-        return np.asarray(np.where(np.isnan(single), missing_left, single.astype(np.float64) <= limits))
+            compared = function(x).astype(np.float32 if single else np.float64)
+        return np.asarray(np.where(np.isnan(compared), missing_left, compared.astype(np.float64) <= limits))
 
     at_low, at_high = _each(holds, low, limit), _each(holds, high, limit)
     last = high.copy()

@@ -12,10 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quia.errors import Unsupported, listed, shown
+from quia.errors import TooLarge, Unsupported, listed, shown
 from quia.load.sklearn.steps import Column, Formula, NoMissing
 
 TREES = ("DecisionTreeClassifier", "ExtraTreeClassifier", "DecisionTreeRegressor", "ExtraTreeRegressor")
+
+_MOST_STEPS = 20_000
+_MOST_COLUMNS = 2_000_000
 
 
 class Frame(NamedTuple):
@@ -35,6 +38,17 @@ class Way:
     names: Sequence[str]
     path: list[str] = field(default_factory=list)
     made: list[Column] = field(default_factory=list)
+    steps: int = 0
+
+    def count(self, columns: int) -> None:
+        """Count one more step and the columns it makes: a saved model may name one object in many places."""
+        self.steps += 1
+        if self.steps > _MOST_STEPS or len(self.made) + columns > _MOST_COLUMNS:
+            raise TooLarge(
+                f"{self.step} is one of more than {_MOST_STEPS} steps, or they make more than {_MOST_COLUMNS} columns;"
+                " fit a pipeline with fewer",
+                limit=_MOST_STEPS,
+            )
 
     @property
     def step(self) -> str:
@@ -88,7 +102,9 @@ def follow(way: Way, transformer: Any, frame: Frame) -> Frame:
         raise _refused(way, kind.__qualname__)
     expected = getattr(transformer, "n_features_in_", len(frame.columns))
     way.check_width(len(frame.columns), expected)
+    way.count(len(frame.columns))
     made = follower(way, transformer, frame)
+    way.count(len(made.columns))
     way.made.extend(made.columns)
     return made
 
@@ -186,10 +202,10 @@ def _indices(way: Way, chosen: Any, transformer: Any) -> list[int]:
     count = transformer.n_features_in_
     names = [str(name) for name in getattr(transformer, "feature_names_in_", ())]
 
+    places = {name: index for index, name in enumerate(names)}
+
     def index(key: Any) -> int:
-        if isinstance(key, str):
-            return names.index(key)
-        return range(count)[int(key)]
+        return places[key] if isinstance(key, str) else range(count)[int(key)]
 
     if isinstance(chosen, slice):
         if isinstance(chosen.start, str) or isinstance(chosen.stop, str):  # a slice of names includes its end

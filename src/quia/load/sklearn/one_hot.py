@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import warnings
+import sys
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
-from quia.errors import QuiaWarning, Unsupported, did_you_mean, listed, shown
+from quia.errors import QuiaWarning, Unsupported, did_you_mean, listed, shown, warn
 
 Groups = dict[str, dict[str, int | None]]
 """Variable → state → the column that is 1 in that state, or None for the state in which all are 0."""
@@ -34,6 +34,7 @@ def read_groups(one_hot: Any, names: Sequence[str]) -> Groups:
         raise _malformed(one_hot)
     groups: Groups = {}
     taken: set[str] = set()
+    places = {name: index for index, name in enumerate(names)}
     for variable, given in one_hot.items():
         if isinstance(given, Mapping):
             states = dict(given)
@@ -42,14 +43,14 @@ def read_groups(one_hot: Any, names: Sequence[str]) -> Groups:
         else:
             raise _malformed(one_hot)
         groups[str(variable)] = {
-            str(state): None if column is None else _index(column, names, taken) for state, column in states.items()
+            str(state): None if column is None else _index(column, places, taken) for state, column in states.items()
         }
         if len(states) < 2 or sum(column is None for column in states.values()) > 1:
             raise Unsupported(
                 f"the one-hot group {variable!r} is {shown(given)}",
                 cure="give it two states or more, of which at most one has no column",
             )
-    clash = [name for name in groups if name in names and name not in taken]
+    clash = [name for name in groups if name in places and name not in taken]
     if clash:
         raise Unsupported(f"the one-hot group {clash[0]!r} has the name of a column", cure="choose another name")
     return groups
@@ -62,28 +63,19 @@ def look_for_groups(names: Sequence[str], halved: Collection[int]) -> None:
         stem, sign, state = _parts(names[raw])
         if stem and state:
             alike[stem + sign].append(names[raw])
+    in_order = sorted(names)
     for prefix, tested in alike.items():
         if len(tested) < 2:
             continue
-        group = [name for name in names if name.startswith(prefix)]
+        # Those that begin with it stand together.
+        group = in_order[bisect_left(in_order, prefix) : bisect_left(in_order, prefix + chr(sys.maxunicode))]
         variable = prefix.rstrip("_=.: ")
-        warnings.warn(
+        warn(
             f"the columns {listed(group, most=6)} look like one nominal variable, but are explained as"
             f" {len(group)} independent ones; if just one of them is 1 in every row, load with one_hot={{{variable!r}:"
             " [their names]}",
             LooksOneHot,
-            stacklevel=_outside(),
         )
-
-
-def _outside() -> int:
-    """How far up the first caller is that is not quia."""
-    import sys
-
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and f"{os.sep}quia{os.sep}" in frame.f_code.co_filename:
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 def _parts(name: str) -> tuple[str, str, str]:
@@ -108,16 +100,16 @@ def _states(variable: Any, columns: Sequence[Any]) -> list[str]:
     return texts
 
 
-def _index(column: Any, names: Sequence[str], taken: set[str]) -> int:
-    if column not in names:
+def _index(column: Any, places: Mapping[str, int], taken: set[str]) -> int:
+    if column not in places:
         raise Unsupported(
-            f"one_hot names the column {shown(column)}, which the model does not have{did_you_mean(column, names)}",
-            cure=f"its columns are {listed(names)}",
+            f"one_hot names the column {shown(column)}, which the model does not have{did_you_mean(column, places)}",
+            cure=f"its columns are {listed(places)}",
         )
     if column in taken:
         raise Unsupported(f"one_hot names the column {column!r} twice", cure="name each column in one group")
     taken.add(column)
-    return list(names).index(column)
+    return places[column]
 
 
 def _malformed(one_hot: Any) -> Unsupported:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -13,6 +13,8 @@ import numpy as np
 from quia.errors import InstanceError
 from quia.load.sklearn.labels import Rule, class_names
 from quia.load.sklearn.sources import Categories, Source
+
+_MOST_CELLS = 2_000_000  # of a table that the estimator is asked at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,40 +27,55 @@ class Predictor:
     sources: tuple[Source, ...]
     rule: Rule
     by_probability: bool
+    _groups: tuple[Categories, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        groups = (s for s in self.sources if isinstance(s, Categories) and len(s.values[0]) > 1)
+        object.__setattr__(self, "_groups", tuple(groups))
 
     def __call__(self, rows: Sequence[Mapping[str, Any]]) -> list[str | None]:
-        raws = [self._raw(row) for row in rows]
+        at_once = max(1, _MOST_CELLS // max(len(self.names), int(self.final.n_features_in_)))
+        blocks = (rows[start : start + at_once] for start in range(0, len(rows), at_once))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # unknown categories, casts that overflow, columns without names
-            return list(self._decide(raws))
+            return [decision for block in blocks for decision in self._decide(self._raw(block), len(block))]
 
     def instance(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
         """A row of data as an instance: where it has the dummies of a group, the state they stand for."""
         made = dict(row)
-        for source in self.sources:
+        for source in self._groups:
             name = source.variable.name
-            if isinstance(source, Categories) and name not in made and len(source.values[0]) > 1:
+            if name not in made and any(self.names[raw] in row for raw in source.values[0]):
                 given = {raw: float(row[self.names[raw]]) for raw in source.values[0]}
                 if given not in source.values:
                     raise InstanceError(f"the columns of {name!r} are no dummies in a row: {list(given.values())}")
                 made[name] = source.variable.text(source.values.index(given))
         return made
 
-    def _raw(self, row: Mapping[str, Any]) -> list[Any]:
+    def _raw(self, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+        """The raw columns of the rows; what no row names, for no node tests it, is the same in all."""
         raw: dict[int, Any] = {}
+        named = {name for row in rows for name in row}
         for source in self.sources:
-            value = row[source.variable.name]
-            raw.update(source.raw_values(value, source.variable.encode(value)))
+            variable = source.variable
+            if variable.name in named:
+                values = [row[variable.name] for row in rows]
+                given = [source.raw_values(value, variable.encode(value)) for value in values]
+                raw.update((index, [one[index] for one in given]) for index in given[0])
+            else:
+                first = source.raw_values(0.0 if variable.is_numeric else variable.text(0), 0)
+                raw.update((index, np.repeat(_column([value]), len(rows))) for index, value in first.items())
         return [raw[index] for index in range(len(self.names))]
 
-    def _decide(self, raws: Sequence[Sequence[Any]]) -> list[str | None]:
+    def _decide(self, columns: Sequence[Any], rows: int) -> list[str | None]:
         try:
-            return list(self._decisions(self._table(raws)))
+            return list(self._decisions(self._table(columns)))
         except (ValueError, TypeError):
-            if len(raws) == 1:
+            if rows == 1:
                 return [None]
-        middle = len(raws) // 2  # some row is refused: find it by halves
-        return [*self._decide(raws[:middle]), *self._decide(raws[middle:])] if raws else []
+        middle = rows // 2  # some row is refused: find it by halves
+        before, after = ([column[part] for column in columns] for part in (slice(middle), slice(middle, None)))
+        return [*self._decide(before, middle), *self._decide(after, rows - middle)]
 
     def _decisions(self, table: Any) -> list[str]:
         if not hasattr(self.final, "classes_"):
@@ -68,9 +85,9 @@ class Predictor:
         texts = dict(zip(class_names(self.final.classes_), self.rule.classes or (), strict=True))
         return [texts[class_names([one])[0]] for one in self.estimator.predict(table).tolist()]
 
-    def _table(self, raws: Sequence[Sequence[Any]]) -> Any:
-        """The rows as the estimator was fitted on: a data frame if it knows columns by name, else an array."""
-        columns = [_column([row[index] for row in raws]) for index in range(len(self.names))]
+    def _table(self, values: Sequence[Any]) -> Any:
+        """The columns as the estimator was fitted on: a data frame if it knows them by name, else an array."""
+        columns = [one if isinstance(one, np.ndarray) else _column(one) for one in values]
         own = getattr(self.estimator, "feature_names_in_", None)
         if own is not None:
             pandas = _data_frames()

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from quia.errors import FormatError
 from quia.load.sklearn.floats import Floats
 from quia.load.sklearn.follow import Frame, Way, _refused
-from quia.load.sklearn.steps import Formula, Lookup
+from quia.load.sklearn.steps import Formula, Known, Lookup
 
 _Make = Callable[[int], Callable[[Floats], Floats]]
 
@@ -73,10 +74,10 @@ def bins(way: Way, step: Any, frame: Frame) -> Frame:
         if step.encode == "ordinal":
             columns.append(binned)
             continue
-        count = int(step.n_bins_[i])
-        columns.extend(
-            binned.then(Lookup(way.step, {b: float(b == own) for b in range(count)})) for own in range(count)
-        )
+        if int(step.n_bins_[i]) != len(edges) + 1:
+            raise FormatError(f"{way.step} has {step.n_bins_[i]} bins and {len(edges)} edges between them")
+        known = Known.of(range(len(edges) + 1))
+        columns.extend(binned.then(Lookup(way.step, known, {own: 1.0})) for own in known.categories)
     return Frame(columns, sparse=step.encode == "onehot")
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,8 +13,20 @@ import numpy as np
 from quia.cuts import Cut, number_text
 from quia.errors import Unsupported
 from quia.load.sklearn.floats import Crossing, crossings, cut_after
-from quia.load.sklearn.steps import MISSING, NONE, OTHER, Column, Refused, as_number, refuse_missing
-from quia.ranges import Ranges, union
+from quia.load.sklearn.steps import (
+    MISSING,
+    NONE,
+    OTHER,
+    Column,
+    Fill,
+    Known,
+    Lookup,
+    NoMissing,
+    Refused,
+    as_number,
+    refuse_missing,
+)
+from quia.ranges import Ranges, difference, union
 from quia.variables import Variable
 
 ANY_OTHER = "any other"
@@ -28,6 +40,7 @@ class Numbers:
     raw: int
     variable: Variable
     _crossings: Mapping[tuple[Column, float, bool], Crossing]
+    single: bool = True
 
     def left(self, column: Column, threshold: float, missing_left: bool) -> Ranges:
         """The states that a test sends left."""
@@ -39,7 +52,7 @@ class Numbers:
             if now and start < end:
                 pairs.append((start, end - 1))
             start, now = end, not now
-        if self.variable.missing and _goes_left(column.value(MISSING), threshold, missing_left):
+        if self.variable.missing and _goes_left(column.value(MISSING), threshold, missing_left, self.single):
             pairs.append((last + 1, last + 1))
         return union(pairs)
 
@@ -56,14 +69,45 @@ class Categories:
 
     variable: Variable
     values: tuple[Mapping[int, Any], ...]
+    single: bool = True
+    _states: Mapping[Any, int] = field(init=False, default_factory=dict)
+    _unknown: dict[Known, list[int]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(self.values[0]) == 1:
+            alone = (next(iter(values.values())) for values in self.values)
+            object.__setattr__(self, "_states", {value: state for state, value in enumerate(alone)})
 
     def left(self, column: Column, threshold: float, missing_left: bool) -> Ranges:
-        """The states that a test sends left."""
-        return union(
-            (state, state)
-            for state, values in enumerate(self.values)
-            if _goes_left(column.value(values[column.raw]), threshold, missing_left)
-        )
+        """The states that a test sends left.
+
+        Complexity: of a one-hot column only the categories that it does not write zero for are asked one by one.
+        """
+        apart = self._apart(column)
+        rest = difference(((0, len(self.values) - 1),), union((state, state) for state in apart))
+
+        def goes_left(state: int) -> bool:
+            value = column.value(self.values[state][column.raw])
+            return _goes_left(value, threshold, missing_left, self.single)
+
+        ranges = [(state, state) for state in apart if goes_left(state)]
+        return union([*ranges, *rest] if rest and goes_left(rest[0][0]) else ranges)
+
+    def _apart(self, column: Column) -> Collection[int]:
+        """The states that the column may tell from others; all the rest arrive as zero at what follows its encoder."""
+        states: set[int] = set()
+        for step in column.steps if self._states else ():
+            if isinstance(step, Lookup):
+                if step.known not in self._unknown:
+                    unknown = [state for value, state in self._states.items() if value not in step.known.categories]
+                    self._unknown[step.known] = unknown
+                named = (self._states[value] for value in step.outputs if value in self._states)
+                return states.union(self._unknown[step.known], named)
+            if not isinstance(step, (Fill, NoMissing)):
+                break
+            if isinstance(step, Fill) and step.missing_values in self._states:
+                states.add(self._states[step.missing_values])
+        return range(len(self.values))
 
     def raw_values(self, value: Any, state: int) -> dict[int, Any]:
         special = {OTHER: value, MISSING: math.nan, NONE: None}
@@ -84,10 +128,12 @@ def find_sources(
     *,
     takes_missing: bool,
     groups: Mapping[str, Mapping[str, int | None]],
+    single: bool = True,
 ) -> list[Source]:
     """The variables of a model, in the order of its raw columns; a group stands where its first column does.
 
-    `splits[j]` are the tests of the tree on its column j; `takes_missing` says whether it routes NaN.
+    `splits[j]` are the tests of the tree on its column j; `takes_missing` says whether it routes NaN, and
+    `single` whether it compares in 32 bits.
     """
     by_raw: dict[int, list[Column]] = defaultdict(list)
     for column in made:
@@ -104,12 +150,18 @@ def find_sources(
         if raw in in_group:
             if in_group[raw] not in seen:
                 seen.add(in_group[raw])
-                sources.append(_group(in_group[raw], groups[in_group[raw]], by_raw))
-        elif known := list(dict.fromkeys(c for column in by_raw[raw] for c in column.categories)):
-            sources.append(_categories(raw, name, known, by_raw[raw]))
+                sources.append(_group(in_group[raw], groups[in_group[raw]], by_raw, single))
+        elif known := _known(by_raw[raw]):
+            sources.append(_categories(raw, name, known, by_raw[raw], single))
         else:
-            sources.append(_numbers(raw, name, by_raw[raw], tests[raw], takes_missing))
+            sources.append(_numbers(raw, name, by_raw[raw], tests[raw], takes_missing, single))
     return sources
+
+
+def _known(columns: Sequence[Column]) -> list[Hashable]:
+    """The categories of a raw column: those of every encoder on its ways, and values that a step before names."""
+    coded = dict.fromkeys(column.coded for column in columns)
+    return list(dict.fromkeys(c for known, named in coded if known is not None for c in (*known.categories, *named)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +169,10 @@ class _Final(Column):
     """A column that ends in the tree, which takes numbers, and missing values only if it routes them."""
 
     takes_missing: bool = True
+
+    @property
+    def refusal(self) -> tuple[Hashable, ...]:
+        return (*super().refusal, self.takes_missing)
 
     def run(self, value: Any) -> Any:
         arrived = super().run(value)
@@ -126,11 +182,13 @@ class _Final(Column):
         return MISSING if missing else as_number(arrived)
 
 
-def _numbers(raw: int, name: str, columns: Sequence[Column], tests: Sequence[_Tests], takes_missing: bool) -> Numbers:
+def _numbers(
+    raw: int, name: str, columns: Sequence[Column], tests: Sequence[_Tests], takes_missing: bool, single: bool
+) -> Numbers:
     missing = bool(columns) and _taken(MISSING, columns)
     found: dict[tuple[Column, float, bool], Crossing] = {}
-    if single := all(column.keeps_numbers for column, _ in tests):
-        # The tree itself rounds to 32 bits and compares with its threshold: nothing to search for.
+    if kept := all(column.keeps_numbers for column, _ in tests):
+        # The tree itself rounds to its type and compares with its threshold: nothing to search for.
         for column, splits in tests:
             found.update(((column, *split), _at(split[0])) for split in splits)
         cuts = [Cut(threshold) for _, splits in tests for threshold, _ in splits]
@@ -141,11 +199,13 @@ def _numbers(raw: int, name: str, columns: Sequence[Column], tests: Sequence[_Te
                 refuse_missing(column.numbers(pieces.low))
             for missing_left in (False, True):
                 thresholds = [threshold for threshold, left in splits if left == missing_left]
-                crossed = crossings(column.numbers, pieces, np.array(thresholds), missing_left=missing_left)
+                crossed = crossings(
+                    column.numbers, pieces, np.array(thresholds), missing_left=missing_left, single=single
+                )
                 found.update(((column, t, missing_left), c) for t, c in zip(thresholds, crossed, strict=True))
         cuts = [cut_after(border) for crossing in found.values() for border in crossing.borders]
-    variable = Variable.numeric(name, cuts, missing=missing, single=single and bool(tests))
-    return Numbers(raw, variable, found)
+    variable = Variable.numeric(name, cuts, missing=missing, single=single and kept and bool(tests))
+    return Numbers(raw, variable, found, single)
 
 
 def _at(threshold: float) -> Crossing:
@@ -154,8 +214,9 @@ def _at(threshold: float) -> Crossing:
     return Crossing(False, ()) if threshold == -math.inf else Crossing(True, (threshold,))
 
 
-def _categories(raw: int, name: str, known: Sequence[Hashable], columns: Sequence[Column]) -> Categories:
+def _categories(raw: int, name: str, known: Sequence[Hashable], columns: Sequence[Column], single: bool) -> Categories:
     states: dict[str, Any] = {}
+    alike = list({column.refusal: column for column in columns}.values())  # as to what they refuse
     for category in known:
         text = category_text(category)
         if text in states:
@@ -163,7 +224,7 @@ def _categories(raw: int, name: str, known: Sequence[Hashable], columns: Sequenc
                 f"column {name!r} has two categories that are written {text!r}",
                 cure="give its categories texts that differ",
             )
-        if _taken(category, columns):
+        if _taken(category, alike):
             states[text] = category
     other = no_value = None
     if _taken(OTHER, columns):
@@ -181,10 +242,12 @@ def _categories(raw: int, name: str, known: Sequence[Hashable], columns: Sequenc
             f"no category of column {name!r} is taken by every step that uses it", cure="fit the steps on the same data"
         )
     variable = Variable.nominal(name, states, other=other, no_value=no_value)
-    return Categories(variable, tuple({raw: value} for value in states.values()))
+    return Categories(variable, tuple({raw: value} for value in states.values()), single)
 
 
-def _group(name: str, states: Mapping[str, int | None], by_raw: Mapping[int, Sequence[Column]]) -> Categories:
+def _group(
+    name: str, states: Mapping[str, int | None], by_raw: Mapping[int, Sequence[Column]], single: bool
+) -> Categories:
     raws = [raw for raw in states.values() if raw is not None]
     values = tuple({raw: float(raw == own) for raw in raws} for own in states.values())
     for state in values:
@@ -194,7 +257,7 @@ def _group(name: str, states: Mapping[str, int | None], by_raw: Mapping[int, Seq
                     f"the one-hot group {name!r} has a column that does not take {value:g}",
                     cure="group only columns of 0 and 1",
                 )
-    return Categories(Variable.nominal(name, states), values)
+    return Categories(Variable.nominal(name, states), values, single)
 
 
 def category_text(category: Any) -> str:
@@ -226,8 +289,10 @@ def _alike(one: Any, two: Any, columns: Sequence[Column]) -> bool:
     return all(column.run(one) == column.run(two) for column in columns)
 
 
-def _goes_left(value: float, threshold: float, missing_left: bool) -> bool:
+def _goes_left(value: float, threshold: float, missing_left: bool, single: bool) -> bool:
     if math.isnan(value):
         return missing_left
+    if not single:
+        return value <= threshold
     with np.errstate(over="ignore"):
         return bool(float(np.float32(value)) <= threshold)

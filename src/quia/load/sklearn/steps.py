@@ -7,7 +7,7 @@ takes one raw value, which may be a text, MISSING, NONE or OTHER, and raises Ref
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -97,51 +97,82 @@ class Indicate:
 
 
 @dataclass(frozen=True, eq=False)
+class Known:
+    """The categories that an encoder knows of a feature, shared by all columns that it makes of it."""
+
+    categories: Mapping[Hashable, int]
+    _sorted: tuple[Floats, npt.NDArray[np.int64]] | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        if all(isinstance(key, (int, float)) for key in self.categories):
+            keys = np.array(list(self.categories), np.float64)
+            order = np.argsort(keys)
+            object.__setattr__(self, "_sorted", (keys[order], order))
+
+    @staticmethod
+    def of(categories: Iterable[Hashable]) -> Known:
+        return Known({category: place for place, category in enumerate(dict.fromkeys(categories))})
+
+    def places(self, x: Floats) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """Which category each number is, and whether it is one."""
+        assert self._sorted is not None
+        keys, order = self._sorted
+        at = np.minimum(np.searchsorted(keys, x), len(keys) - 1)
+        return order[at], keys[at] == x
+
+
+@dataclass(frozen=True, eq=False)
 class Lookup:
     """The number that an encoder writes for each category, for any other value, and for a missing one.
 
-    None for `other`, `missing` (NaN) or `none` (None) says that the encoder refuses them; NaN is what it writes as a
-    missing value. `knows_none` says that None, not NaN, was a missing value in the data it was fitted on.
+    `outputs` has the numbers that are not zero: of a one-hot column just one. None for `other`, `missing` (NaN) or
+    `none` (None) says that the encoder refuses them; NaN is what it writes as a missing value. `knows_none` says that
+    None, not NaN, was a missing value in the data it was fitted on.
     """
 
     step: str
+    known: Known
     outputs: Mapping[Hashable, float]
     knows_none: bool = False
     other: float | None = None
     missing: float | None = None
     none: float | None = None
-    _sorted: tuple[Floats, Floats] | None = field(init=False, default=None)
-
-    def __post_init__(self) -> None:
-        if all(isinstance(key, (int, float)) for key in self.outputs):
-            keys = np.array(list(self.outputs), np.float64)
-            order = np.argsort(keys)
-            written = np.array(list(self.outputs.values()), np.float64)
-            object.__setattr__(self, "_sorted", (keys[order], written[order]))
 
     @property
     def breaks(self) -> tuple[float, ...]:
-        return tuple(float(key) for key in self.outputs if isinstance(key, (int, float)))
+        return tuple(float(key) for key in self.known.categories if isinstance(key, (int, float)))
+
+    @property
+    def writes_numbers(self) -> bool:
+        """Whether it never writes a missing value."""
+        return not any(number is not None and math.isnan(number) for number in (*self.outputs.values(), *self._special))
+
+    @property
+    def _special(self) -> tuple[float | None, ...]:
+        return self.other, self.missing, self.none
 
     def numbers(self, x: Floats) -> Floats:
-        assert self._sorted is not None
-        keys, written = self._sorted
-        place = np.minimum(np.searchsorted(keys, x), len(keys) - 1)
-        known, absent = keys[place] == x, np.isnan(x)
+        place, known = self.known.places(x)
+        absent = np.isnan(x)
         if self.missing is None:
             refuse_missing(x)
         if self.other is None and not (known | absent).all():
             raise Unsupported(
-                f"step {self.step} knows only the values {listed(self.outputs)}, but the steps before it also make"
-                f" {x[~known & ~absent][0]:g}",
+                f"step {self.step} knows only the values {listed(self.known.categories)}, but the steps before it also"
+                f" make {x[~known & ~absent][0]:g}",
                 cure="give it handle_unknown='ignore', or fit it on data that has every value",
             )
         other, missing = (0.0 if number is None else number for number in (self.other, self.missing))
+        written = np.zeros(len(self.known.categories))
+        for category, number in self.outputs.items():
+            written[self.known.categories[category]] = number
         return np.where(known, written[place], np.where(absent, missing, other))
 
     def value(self, value: Any) -> Any:
-        special = {MISSING: self.missing, NONE: self.none, OTHER: self.other}
-        written = special[value] if isinstance(value, _Special) else self.outputs.get(value, self.other)
+        if isinstance(value, _Special):
+            written = {MISSING: self.missing, NONE: self.none, OTHER: self.other}[value]
+        else:
+            written = self.outputs.get(value, 0.0) if value in self.known.categories else self.other
         if written is None:
             raise Refused
         return MISSING if math.isnan(written) else written
@@ -163,7 +194,22 @@ class NoMissing:
         return value
 
 
-Step = Formula | Fill | Indicate | Lookup | NoMissing
+@dataclass(frozen=True, eq=False)
+class ZeroIsMissing:
+    """A missing value for zero, which a sparse matrix does not hold."""
+
+    breaks: tuple[float, ...] = (0.0,)
+
+    def numbers(self, x: Floats) -> Floats:
+        return np.where(x == 0, np.nan, x)
+
+    def value(self, value: Any) -> Any:
+        if isinstance(value, _Special):
+            return value
+        return MISSING if as_number(value) == 0 else value
+
+
+Step = Formula | Fill | Indicate | Lookup | NoMissing | ZeroIsMissing
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,17 +228,35 @@ class Column:
         return all(isinstance(s, (Fill, NoMissing)) and not s.breaks for s in self.steps)
 
     @property
-    def categories(self) -> tuple[Hashable, ...]:
-        """The raw values that an encoder on the way knows; none if the column is one of numbers."""
+    def coded(self) -> tuple[Known | None, tuple[Hashable, ...]]:
+        """What an encoder on the way knows, and raw values that steps before it name; None for a column of numbers."""
         named: list[Hashable] = []
         for step in self.steps:
             if isinstance(step, Lookup):
-                return (*step.outputs, *named)
+                return step.known, tuple(named)
             if not isinstance(step, (Fill, NoMissing)):
                 break
             if isinstance(step, Fill) and not is_missing(step.missing_values):
                 named.append(step.missing_values)
-        return ()
+        return None, ()
+
+    @property
+    def refusal(self) -> tuple[Hashable, ...]:
+        """What decides which categories are refused: it is the same for the one-hot columns of a feature.
+
+        After an encoder that writes numbers, a formula gives a number for each, whatever it computes.
+        """
+        parts: list[Hashable] = []
+        encoded = False
+        for step in self.steps:
+            if isinstance(step, Lookup) and not encoded and step.writes_numbers:
+                encoded = True
+                parts += [step.known, step.other is None, step.missing is None, step.none is None]
+            elif isinstance(step, Formula) and encoded:
+                parts.append(step.takes_missing)
+            else:
+                parts.append(step)
+        return tuple(parts)
 
     @property
     def knows_none(self) -> bool:

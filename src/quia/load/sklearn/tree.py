@@ -49,10 +49,7 @@ def tree_of(estimator: Any) -> Tree:
     width = len(estimator.classes_) if hasattr(estimator, "classes_") else 1
     if values.shape != (count, 1, width):
         raise FormatError(f"the tree's values have the shape {values.shape}; it should be {(count, 1, width)}")
-    inner = left != LEAF
-    _check(left, right, column, inner, int(estimator.n_features_in_))
-    if len(undefined := np.flatnonzero(inner & np.isnan(threshold))):
-        raise FormatError(f"node {undefined[0]} of the tree has the threshold NaN; the model is damaged")
+    check_nodes(left, right, column, threshold, int(estimator.n_features_in_))
     return Tree(left, right, column, threshold, missing_left, values[:, 0, :])
 
 
@@ -70,14 +67,15 @@ def takes_missing(estimator: Any, sparse: bool) -> bool:
     return True
 
 
-def _check(
+def check_nodes(
     left: npt.NDArray[np.int64],
     right: npt.NDArray[np.int64],
     column: npt.NDArray[np.int64],
-    inner: npt.NDArray[np.bool_],
+    threshold: npt.NDArray[np.float64],
     columns: int,
 ) -> None:
-    count = len(left)
+    """Refuse arrays that are no tree: children below their parents, each of one, and tests of columns there are."""
+    count, inner = len(left), left != LEAF
     node = np.arange(count)
     wrong = (right[~inner] != LEAF).any()
     for child in (left, right):
@@ -89,9 +87,11 @@ def _check(
         raise FormatError("the nodes of the tree do not hang together as one tree; the model is damaged")
     if ((column[inner] < 0) | (column[inner] >= columns)).any():
         raise FormatError(f"the tree tests a column beyond its {columns}; the model is damaged")
+    if len(undefined := np.flatnonzero(inner & np.isnan(threshold))):
+        raise FormatError(f"node {undefined[0]} of the tree has the threshold NaN; the model is damaged")
 
 
-def probabilities(estimator: Any, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def probabilities(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """What `predict_proba` gives: scikit-learn 1.3 still divides by the sum, later versions store shares."""
     if _sklearn_version() >= (1, 4):
         return values

@@ -1,0 +1,103 @@
+"""The trees of boosting libraries in the form of scikit-learn's: left where a number is not above the threshold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from quia.errors import FormatError, Unsupported
+from quia.load import lightgbm, xgboost
+from quia.load.binary import BinaryTree, Test, walk
+from quia.load.sklearn.floats import Floats
+from quia.load.sklearn.labels import Values
+from quia.load.sklearn.steps import Formula
+from quia.load.sklearn.tree import LEAF, Tree, check_nodes
+
+_LOW, _HIGH = lightgbm.NEAR_ZERO
+
+
+def _without_near_zero(x: Floats) -> Floats:
+    assert _LOW is not None
+    assert _HIGH is not None
+    return np.where((x >= _LOW.threshold) & (x <= _HIGH.threshold), 0.0, x)
+
+
+NEAR_ZERO_IS_ZERO = Formula(_without_near_zero)
+"""LightGBM takes a number too near to zero for zero."""
+
+
+def xgboost_tree(final: Any) -> tuple[Tree, Values]:
+    """The tree of a fitted XGBClassifier, and the number of the class at each node."""
+    missing = getattr(final, "missing", None)
+    if missing is not None and float(missing) == float(missing):
+        raise Unsupported(
+            f"the XGBClassifier takes {float(missing):g} for missing",
+            cure="train it with missing=nan, or load it alone",
+        )
+    tree, numbers, rounded = _arrays(xgboost.tree_of(final), int(final.n_features_in_), single=True)
+    assert not rounded
+    return tree, numbers
+
+
+def lightgbm_tree(final: Any) -> tuple[Tree, Values, frozenset[int]]:
+    """The tree of a fitted LGBMClassifier, the number of the class at each node, and the columns that are rounded."""
+    return _arrays(lightgbm.tree_of(final), int(final.n_features_in_), single=False)
+
+
+def histogram_tree(nodes: Any, columns: int) -> Tree:
+    """The tree of a predictor of HistGradientBoosting, from its table of nodes, every index within its bounds."""
+    if not isinstance(nodes, np.ndarray) or not len(nodes) or nodes.dtype.names is None:
+        raise FormatError("a tree of the HistGradientBoostingClassifier has no nodes; the model is damaged")
+    leaf = nodes["is_leaf"].astype(bool)
+    if (nodes["is_categorical"].astype(bool) & ~leaf).any():
+        raise Unsupported("a tree tests categories of its own", cure="encode them in a step before it")
+    left, right = (np.where(leaf, LEAF, nodes[side].astype(np.int64)) for side in ("left", "right"))
+    column, threshold = nodes["feature_idx"].astype(np.int64), nodes["num_threshold"].astype(np.float64)
+    check_nodes(left, right, column, threshold, columns)
+    values = nodes["value"].astype(np.float64)[:, None]
+    return Tree(left, right, column, threshold, nodes["missing_go_to_left"].astype(bool), values)
+
+
+def _arrays(tree: BinaryTree, columns: int, *, single: bool) -> tuple[Tree, Values, frozenset[int]]:
+    order, found = walk(tree.root, tree.node, columns, None)
+    place = {name: index for index, name in enumerate(order)}
+    count = len(order)
+    left, right, column = np.full(count, LEAF), np.full(count, LEAF), np.zeros(count, np.int64)
+    threshold, missing_left = np.zeros(count), np.zeros(count, bool)
+    numbers = np.zeros((count, 1))
+    rounded: set[int] = set()
+    for index, node in enumerate(found):
+        if not isinstance(node, Test):
+            numbers[index] = node
+            continue
+        left[index], right[index], column[index] = place[node.yes], place[node.no], node.column
+        threshold[index], missing_left[index] = _threshold(node, single), node.missing
+        if _rounds(node, threshold[index]):
+            rounded.add(node.column)
+    return Tree(left, right, column, threshold, missing_left, numbers), numbers, frozenset(rounded)
+
+
+def _threshold(test: Test, single: bool) -> float:
+    """The greatest number that a test answers with yes, zero and missing values left aside."""
+    if test.codes is not None:
+        raise Unsupported(
+            "the tree at the end of the pipeline tests categories of its own", cure="encode them in a step before it"
+        )
+    cut = test.where[0].upper
+    assert cut is not None
+    if cut.after:
+        return cut.threshold
+    kind = np.float32 if single else np.float64
+    return float(np.nextafter(kind(cut.threshold), kind(-np.inf)))
+
+
+def _rounds(test: Test, threshold: float) -> bool:
+    """Whether a number near to zero is taken for zero by a test on this side of which zero itself is."""
+    if len(test.where) == 1 and not test.but:
+        return False
+    if (len(test.where) > 1) != (threshold >= 0):
+        raise Unsupported(
+            "the tree at the end of the pipeline takes zero for missing", cure="train it with zero_as_missing=False"
+        )
+    return True
