@@ -15,7 +15,7 @@ import quia
 from quia.cli import main
 from quia.load import json as quia_json
 from strategies import random_case, random_instance
-from test_missing_values import Kind, graph_of
+from test_one_rule_for_missing import Kind, graph_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own
 MODEL = Path(__file__).parents[1] / "examples" / "admissions.json"

@@ -22,7 +22,9 @@ from quia.nnf import Builder
 from quia.patience import OutOfTime, Patience
 from strategies import random_case
 
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+needs_fork = pytest.mark.skipif(
+    not hasattr(os, "fork"), reason="this system has no fork: run the tests on Linux or macOS"
+)
 
 
 def boolean(names: list[str]) -> list[quia.Variable]:
@@ -247,7 +249,9 @@ try:
 except _kernel.OverBudget as over:
     print(over, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10)
 """
-    pytest.importorskip("resource", reason="this system does not tell what a process takes")
+    pytest.importorskip(
+        "resource", reason="this system does not tell what a process takes: run the tests on Linux or macOS"
+    )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=True).stdout
     message, _, grown = said.strip().rpartition(" ")
     assert message == "the memory limit was reached"

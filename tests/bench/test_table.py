@@ -248,7 +248,8 @@ def test_an_answer_that_the_kernel_only_counted_is_in_no_ratio():
 def test_the_table_says_by_which_clock_and_what_is_not_comparable(has_alarm, monkeypatch):
     monkeypatch.setattr(report, "by_cpu", lambda: has_alarm)
     names = {"compas": "tree", "spambase": "tree", "n_robdd": "graph", "n_quasi": "graph", "m_robdd": "graph"}
-    read = "\n".join(report.how_to_read({"paper_limit": 2.0}, [{"name": n, "kind": k} for n, k in names.items()]))
+    summaries = [{"name": n, "kind": k, "partial": 0, "left_out": 0} for n, k in names.items()]
+    read = "\n".join(report.how_to_read({"paper_limit": 2.0}, summaries))
     assert ("2 s of CPU for paper.py" if has_alarm else "2 s by the clock on the wall for paper.py") in read
     assert "compas was rebuilt" in read and "gisette_like" not in read
     assert "n_robdd and n_quasi are one function" in read and "m_robdd" not in read

@@ -31,6 +31,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 
 from quia.errors import InstanceError
 from quia.load.sklearn.labels import class_names
+from quia.variables import UNKNOWN
 
 COLOURS = ["red", "green", "blue", "puce", "teal"]
 TOWNS = ["Ghent", "Lyon", "Bari"]
@@ -217,10 +218,11 @@ def own_decisions(model: Any, rows: pd.DataFrame) -> list[Any]:
 
 def taken(graph: Any, row: dict[str, Any]) -> bool:
     try:
-        graph.encode(row)
+        states = graph.encode(row)
     except InstanceError:
         return False
-    return True
+    # The model itself refuses rows that lack a value, also where none makes a difference.
+    return UNKNOWN not in [states[v] for v in graph.tested]
 
 
 def same_decisions(graph: Any, model: Any, rows: pd.DataFrame) -> int:

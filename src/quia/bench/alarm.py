@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import signal
 import threading
 from collections.abc import Iterator
@@ -19,10 +20,23 @@ def limited(seconds: float) -> Iterator[None]:
     """Raise TimeIsUp in the Python code that runs inside after so many seconds.
 
     They are CPU seconds of the process where it has an alarm (`by_cpu`). Elsewhere, as on Windows and in other threads
-    than the main one, they go by the clock on the wall, which a second thread watches.
+    than the main one, they go by the clock on the wall, which a second thread watches. No cyclic garbage is collected
+    meanwhile: what others have hung on to the collector would swallow the alarm.
     """
-    with _alarm(seconds) if by_cpu() else _watched(seconds):
+    with without_collections(), _alarm(seconds) if by_cpu() else _watched(seconds):
         yield
+
+
+@contextmanager
+def without_collections() -> Iterator[None]:
+    """Put off Python's search for cyclic garbage: what it costs depends on what else is in memory."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def by_cpu() -> bool:

@@ -8,10 +8,8 @@ Python's search for cyclic garbage, of which they make none, is put off as `time
 
 from __future__ import annotations
 
-import gc
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -21,7 +19,7 @@ import numpy.typing as npt
 
 from quia import paper
 from quia._kernel import Family, Graph, OverBudget
-from quia.bench.alarm import TimeIsUp, limited
+from quia.bench.alarm import TimeIsUp, limited, without_collections
 from quia.complete import closed_form, complete_reason
 from quia.errors import TooLarge
 from quia.graph import DecisionGraph
@@ -100,18 +98,6 @@ def ask_paper(question: str, formula: NNF, limit: float) -> Outcome:
         except (TimeIsUp, MemoryError, TooLarge):
             return Outcome(None, time.thread_time() - started)
     return Outcome(len(found), seconds, seconds, frozenset(found))
-
-
-@contextmanager
-def without_collections() -> Iterator[None]:
-    """Put off Python's search for cyclic garbage: what it costs depends on what else is in memory."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def ask_kernel(question: str, graph: Graph, states: npt.NDArray[np.int32], limit: float) -> Outcome:

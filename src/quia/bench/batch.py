@@ -164,7 +164,7 @@ def _loop(classifier: DecisionGraph, table: pa.Table) -> float:
 def _paper_loop(classifier: DecisionGraph, table: pa.Table) -> float:
     """Rows a second by the published algorithms: quia's complete reason, then its shortest reasons of both kinds."""
     from quia import paper
-    from quia.bench.algorithms import without_collections
+    from quia.bench.alarm import without_collections
     from quia.complete import complete_reason
 
     rows = [tuple(row) for row in _states(classifier, table).tolist()]
