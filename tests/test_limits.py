@@ -216,6 +216,7 @@ def test_what_does_not_fit_comes_one_by_one(no_memory: None, examples: Path) -> 
     why = quia.explain(quia.load(model), [1400, "medium", "fail", "fail"])
     reasons = why.sufficient_reasons()
     assert reasons.count is None and [len(reason) for reason in reasons] == [2, 3] and reasons.complete
+    assert [why.sufficient_reasons(limit=n).complete for n in range(4)] == [False, False, True, True]
     assert [len(reason) for reason in reasons.containing("SAT")] == [3]
     assert reasons.containing("SAT").complete and len(reasons.avoiding("SAT", "Essay")) == 0
     for asked in (lambda: reasons.sample(2, seed=1), reasons.counts_by_length, reasons.exact_count, why.importance):
