@@ -76,7 +76,7 @@ def test_complete_reasons_of_random_graphs(seed: int) -> None:
         if why is None:
             continue
         formula = why.complete_reason
-        assert formula == closed_form(graph, why.states, against=case.against, frozen=why.frozen_variables)
+        assert formula == closed_form(graph, why.question)
         assert why.is_constant == formula.is_true
         assert formula.is_monotone
         assert formula.is_or_decomposable

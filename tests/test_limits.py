@@ -168,8 +168,8 @@ def test_one_timeout_is_for_all_that_is_shown(clock: Clock, examples: Path, monk
 
     why = quia.explain(quia.load(examples / "admissions.json"), [1400, "medium", "fail", "fail"])
     monkeypatch.setattr(quia.DecisionGraph, "find_necessary", slow(quia.DecisionGraph.find_necessary))
-    assert why.to_dict(timeout=10)["necessary"]["count"] == 3
-    assert given == [10, 9], "all the necessary reasons, then the shortest"
+    assert why.to_dict(timeout=10, shortest=True)["necessary"]["count"] == 1
+    assert given == [10, 9], "the shortest necessary reasons, then all, for the sufficient ones"
 
 
 def test_nearest_changes_end_with_the_time(examples: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,8 +183,8 @@ def test_nearest_changes_end_with_the_time(examples: Path, clock: Clock, monkeyp
     monkeypatch.setattr(patience, "monotonic", lambda: float(next(ticks)))
     found = why.counterfactuals(timeout=2_000)
     assert 0 < len(found) < 2**pairs and not found.complete
-    shown = why.find(limit=None, timeout=2_000)
-    assert not shown.in_time and why.as_dict(shown)["counterfactuals_complete"] is False
+    shown = why.answer(limit=None, timeout=2_000)
+    assert not shown.in_time and shown.to_dict()["counterfactuals_complete"] is False
 
 
 # ---- memory ---------------------------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def test_reasons_hold_whatever_the_missing_values_are(seed: int) -> None:
         )
         question = (case.graph, partial, case.against, case.frozen)
         formula = why.complete_reason
-        assert formula == closed_form(graph, why.states, against=case.against, frozen=why.frozen_variables)
+        assert formula == closed_form(graph, why.question)
         index = {v.name: i for i, v in enumerate(graph.variables)}
         for kind, algorithm in (("necessary", paper.nr), ("sufficient", paper.sr)):
             expected = getattr(oracle, f"{kind}_reasons")(*question)

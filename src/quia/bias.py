@@ -10,17 +10,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from quia.arguments import feature_indices
-from quia.circuit import Circuit
-from quia.circuit_bias import differing
-from quia.classifier import Classifier, loaded
+from quia.classifier import Classifier, FindsBias, loaded
 from quia.errors import TooLarge
-from quia.graph import DecisionGraph
-from quia.ranges import Ranges, intersection
-from quia.reason import State
+from quia.literal import State
+from quia.question import Terms
 from quia.reasons import Reasons
+from quia.region import Region
 
-SEARCH_LIMIT = 5_000_000
-"""How many pairs of nodes the search for a biased decision visits before it gives up."""
+MOST_REGIONS = 100_000
+"""How many regions the search for a biased decision looks at before it gives up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,88 +109,59 @@ def _all(states: Sequence[State]) -> str:
 def bias_of_classifier(classifier: Classifier, protected: Collection[str]) -> ClassifierBias:
     """Whether any decision of the classifier is biased against protected features.
 
-    Walks a graph with two instances at once that must agree on every other feature. Of a circuit instances are tried,
-    and where none is biased it is compiled. Complexity: pairs of nodes for trees; in the worst case exponential for
-    graphs and circuits, so it gives up with TooLarge at a limit.
+    A graph is walked with two instances at once that must agree on every other feature; of a circuit instances are
+    tried, and where none is biased it is compiled; any other classifier is cut into regions until each has one class.
+    Complexity: pairs of nodes for trees; else exponential in the worst case, so it gives up with TooLarge at a limit.
     """
-    graph = loaded(classifier)
-    guarded = feature_indices({v.name: i for i, v in enumerate(graph.variables)}, protected, "protected", or_one=True)
-    names = tuple(graph.variables[v].name for v in guarded)
-    if isinstance(graph, Circuit):
-        return _of_circuit(graph, guarded, names)
-    if not set(graph.tested).intersection(guarded):
+    classifier = loaded(classifier)
+    variables = classifier.variables
+    index = {v.name: i for i, v in enumerate(variables)}
+    guarded = feature_indices(index, protected, "protected", or_one=True)
+    names = tuple(variables[v].name for v in guarded)
+    if not set(classifier.tested).intersection(guarded):
         return ClassifierBias(names, False)
-    classes = _classes_below(graph)
-    whole = {v: ((0, graph.variables[v].size - 1),) for v in graph.tested}
-    root = len(graph) - 1
-    # Three contexts: what is left of the shared features, of one's protected features, of the other's.
-    start: _Step = (root, root, (), (), ())
-    seen = {start}
-    work = [start]
-    while work:
-        one, other, shared, mine, theirs = work.pop()
-        if classes[one] == classes[other] and len(classes[one]) == 1:
-            continue
-        if graph.nodes[one][0] < 0 and graph.nodes[other][0] < 0:
-            return ClassifierBias(
-                names,
-                True,
-                _states(graph, shared + mine),
-                graph.classes[graph.nodes[one][1]],
-                _states(graph, shared + theirs),
-                graph.classes[graph.nodes[other][1]],
-            )
-        moves_one = graph.nodes[one][0] >= 0 and (graph.nodes[other][0] < 0 or one >= other)
-        test, _, edges = graph.nodes[one if moves_one else other]
-        context = shared if test not in guarded else mine if moves_one else theirs
-        possible = dict(context).get(test, whole[test])
-        for ranges, child in edges:
-            left = intersection(ranges, possible)
-            if not left:
-                continue
-            updated = tuple(sorted({**dict(context), test: left}.items()))
-            step: _Step = (
-                child if moves_one else one,
-                other if moves_one else child,
-                updated if test not in guarded else shared,
-                updated if test in guarded and moves_one else mine,
-                updated if test in guarded and not moves_one else theirs,
-            )
-            if step not in seen:
-                seen.add(step)
-                work.append(step)
-        if len(seen) > SEARCH_LIMIT:
-            raise TooLarge(
-                f"looking for a biased decision took more than {SEARCH_LIMIT} steps; ask about one decision instead",
-                limit=SEARCH_LIMIT,
-            )
-    return ClassifierBias(names, False)
-
-
-def _of_circuit(circuit: Circuit, guarded: Collection[int], names: tuple[str, ...]) -> ClassifierBias:
-    found = differing(circuit, guarded)
+    found = classifier.differing(guarded) if isinstance(classifier, FindsBias) else differing(classifier, guarded)
     if found is None:
         return ClassifierBias(names, False)
-    (one, decision), (other, other_decision) = (
-        (
-            tuple(State(circuit.variables[v], states[v]) for v in circuit.tested),
-            circuit.classes[circuit.decide(states)],
-        )
-        for states in found
+    one, other = (tuple(State(variables[v], s[v]) for v in classifier.tested if s[v] >= 0) for s in found)
+    decided, otherwise = (classifier.classes[classifier.decide(states)] for states in found)
+    return ClassifierBias(names, True, one, decided, other, otherwise)
+
+
+def differing(classifier: Classifier, protected: Collection[int]) -> tuple[Sequence[int], Sequence[int]] | None:
+    """Two instances that differ in protected variables only and are decided differently, by `escape` alone.
+
+    A region in which all instances have one class holds none; one in which nothing but protected variables differ and
+    there are two classes holds such a pair; any other is cut in two. None if there are none.
+    """
+    terms = Terms.of(classifier)
+    work = [Region(terms.variables)]
+    for _ in range(MOST_REGIONS):
+        if not work:
+            return None
+        region = work.pop()
+        one = region.nearest([-1] * len(terms.variables))
+        question = terms.question(one, classifier.decide(one))
+        other = classifier.escape(question, region)
+        if other is None:
+            continue
+        apart = [v for v in question.differing(other) if v not in protected and v in classifier.tested]
+        if not apart:
+            return one, [b if v in protected else a for v, (a, b) in enumerate(zip(one, other, strict=True))]
+        work += _halves(region, apart[0])
+    raise TooLarge(
+        f"looking for a biased decision took more than {MOST_REGIONS} regions; ask about one decision instead",
+        limit=MOST_REGIONS,
     )
-    return ClassifierBias(names, True, one, decision, other, other_decision)
 
 
-_Context = tuple[tuple[int, Ranges], ...]
-_Step = tuple[int, int, _Context, _Context, _Context]
-
-
-def _classes_below(graph: DecisionGraph) -> list[frozenset[int]]:
-    below: list[frozenset[int]] = []
-    for _, label, edges in graph.nodes:
-        below.append(frozenset((label,)) if label >= 0 else frozenset().union(*(below[c] for _, c in edges)))
-    return below
-
-
-def _states(graph: DecisionGraph, context: Sequence[tuple[int, Ranges]]) -> tuple[State, ...]:
-    return tuple(State(graph.variables[v], ranges[0][0]) for v, ranges in sorted(context))
+def _halves(region: Region, variable: int) -> list[Region]:
+    """The region cut in two at a variable of which it has several states."""
+    ranges = region.states(variable)
+    low, high = ranges[0]
+    if len(ranges) > 1:
+        parts = (ranges[:1], ranges[1:])
+    else:
+        middle = (low + high) // 2
+        parts = (((low, middle),), ((middle + 1, high),))
+    return [region.replaced({variable: part}) for part in parts]

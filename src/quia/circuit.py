@@ -10,18 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from quia.caching import cached_property
+from quia.classifier import ClassifierBase
 from quia.errors import GraphError, MissingValue, Unsupported, listed
-from quia.nnf import AND, LITERAL, NNF
-from quia.variables import UNKNOWN, Variable, decide_instance, encode_instance
+from quia.nnf import AND, LITERAL, NNF, Builder
+from quia.region import Region
+from quia.variables import UNKNOWN, Variable
+
+if TYPE_CHECKING:
+    from quia.question import Question
 
 
 @dataclass(frozen=True, eq=False)
-class Circuit:
+class Circuit(ClassifierBase):
     """A classifier that decides for the class whose formula an instance satisfies.
 
     `formulas[c]` is the formula of class c, a positive ∨-decomposable NNF, or None if it is not known: then class c is
@@ -70,19 +75,6 @@ class Circuit:
         """The indices of the variables that the formulas mention."""
         return tuple(sorted({v for formula in self.formulas if formula is not None for v in formula.mentioned}))
 
-    @property
-    def given_classes(self) -> frozenset[int]:
-        """The indices of the classes that may be given: both, as far as is known without a search."""
-        return frozenset((0, 1))
-
-    def encode(self, instance: Any) -> tuple[int, ...]:
-        """The state of every tested variable in an instance; -1 for the others, and where a value is missing."""
-        return encode_instance(self.variables, self.tested, instance, partial=True)
-
-    def classify(self, instance: Any) -> str:
-        """The class of an instance. Complexity: linear in the circuit."""
-        return self.classes[decide_instance(self, self.encode(instance), instance)]
-
     def decide(self, states: Sequence[int]) -> int:
         """The index of the class of an encoded instance, the same whatever its unknown variables (-1) are.
 
@@ -106,7 +98,8 @@ class Circuit:
         name, why = self.variables[unknown[0]].name, "the decision may depend on it"
         if None not in self.formulas:
             # From an instance of one class to one of the other, an unknown variable at a time.
-            other, one = (self.changed_instance(states, unknown, label) for label in (0, 1))
+            free = Region.at(self.variables, states, set(self.tested).difference(unknown))
+            other, one = (self.outside(label, states, free) for label in (0, 1))
             if one is not None and other is not None:
                 step, at = list(one), iter(unknown)
                 while self.decide(step) == self.decide(one):
@@ -115,52 +108,82 @@ class Circuit:
                 name, why = self.variables[changed].name, "the decision depends on it"
         return MissingValue(f"{name} is not known", feature=name, why=why)
 
-    def complete_reason(
-        self, states: Sequence[int], *, sustains: Callable[[int], bool], frozen: Collection[int] = ()
-    ) -> NNF:
-        """∀δ·Δ of the class that sustains the decision: literals that are not the instance's, or unknown, become ⊥.
+    def complete_reason(self, question: Question) -> NNF:
+        """∀δ·Δ of the class that keeps the decision: literals that are not the instance's, or unknown, become ⊥.
 
-        The instance's literals of `frozen` variables become ⊤. Complexity: linear. Paper: Prop. 3.
+        The instance's literals of frozen variables become ⊤. Complexity: linear. Paper: Prop. 3.
         """
-        formula = self._known(1 if sustains(1) else 0)
-        known = np.array(states, np.int32)
+        if len(question.keeps) == 2:
+            build = Builder(self.variables)
+            return build.nnf(build.true)
+        formula = self._known(min(question.keeps))
+        known = np.array(question.states, np.int32)
         held = np.zeros(len(self.variables), bool)
-        held[list(frozen)] = True
+        held[list(question.frozen)] = True
         # 0 is ⊥, 1 is ⊤, 2 is the literal itself.
         fates = formula.fates(lambda v, s: np.where(known[v] != s, 0, np.where(held[v], 1, 2)))
         kind, variable, child_start, child = formula.kernel.replaced(fates)
         state = np.where(variable < 0, -1, known[variable]) if len(known) else variable
         return NNF(self.variables, kind, variable, state.astype(np.int32), child_start, child)
 
-    def changed_instance(self, states: Sequence[int], free: Collection[int], label: int) -> tuple[int, ...] | None:
-        """An instance that differs from this one in `free` variables only and that class `label` does not take.
+    def escape(self, question: Question, region: Region) -> tuple[int, ...] | None:
+        """An instance in the region, and possible, whose class does not keep the decision; None if there is none.
 
-        None if there is none. Unknown variables are free, and known in it. The class formula is ∨-decomposable, so a
-        disjunction is false where each disjunct is made false by itself. Complexity: linear.
+        Complexity: linear.
+        """
+        possible = region.intersection(question.within)
+        if possible.is_empty or len(question.keeps) == 2:
+            return None
+        if not question.keeps:
+            return possible.nearest(question.states)
+        return self.outside(min(question.keeps), question.states, possible)
+
+    def changes(
+        self, question: Question, changing: Sequence[int], poll: Callable[[], None]
+    ) -> list[tuple[tuple[int, ...], Collection[int]]]:
+        """The one way to change a necessary reason's variables, as they are Boolean, and the classes it can lead to.
+
+        It does change the decision (paper §5), unless that depends on a variable that is unknown.
+        """
+        changed = {v: 1 - question.states[v] for v in changing}
+        lost = next(label for label in (0, 1) if label not in question.keeps)
+        try:
+            self.decide([changed.get(v, state) for v, state in enumerate(question.states)])
+        except MissingValue:
+            return [(tuple(changed.values()), (0, 1))]
+        return [(tuple(changed.values()), (lost,))]
+
+    def differing(self, protected: Collection[int]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """Two instances that differ in protected variables only and are decided differently; None if there are none."""
+        from quia.circuit_bias import differing
+
+        return differing(self, protected)
+
+    def outside(self, label: int, states: Sequence[int], region: Region) -> tuple[int, ...] | None:
+        """An instance in the region that class `label` does not take, with these states where it can; None if none is.
+
+        The class formula is ∨-decomposable, so a disjunction is false where each disjunct is made false by itself.
         """
         formula = self._known(label)
-        held = np.ones(len(self.variables), bool)
-        held[list(free)] = False
-        known = np.array(states)
-        # A literal cannot be made false only if it is the instance's and must stay.
-        values = formula.values(lambda v, s: held[v] & (known[v] == s))
+        only = np.full(len(self.variables), -1, np.int32)  # the one state that the region leaves a variable, or -1
+        for variable, ranges in region.bounds.items():
+            only[variable] = ranges[0][0] if ranges in (((0, 0),), ((1, 1),)) else -1
+        # A literal cannot be made false only if its variable has no other state.
+        values = formula.values(lambda v, s: only[v] == s)
         if values[-1]:
             return None
-        changed = list(states)
+        found = list(region.nearest(states))
         work = [len(formula) - 1]
         while work:
             node = work.pop()
             children = formula.child[formula.child_start[node] : formula.child_start[node + 1]].tolist()
             if formula.kind[node] == LITERAL:
-                variable, state = int(formula.variable[node]), int(formula.state[node])
-                changed[variable] = 1 - state if changed[variable] in (state, UNKNOWN) else changed[variable]
+                found[int(formula.variable[node])] = 1 - int(formula.state[node])
             elif formula.kind[node] == AND:
                 work.append(next(child for child in children if not values[child]))
             else:
                 work.extend(children)
-        for variable in self.tested:
-            changed[variable] = max(changed[variable], 0)
-        return tuple(changed)
+        return tuple(found)
 
     def _known(self, label: int) -> NNF:
         formula = self.formulas[label]

@@ -22,6 +22,7 @@ from quia.formula.core import AND
 from quia.formula.diagram import Diagram, good_order
 from quia.nnf import AND as NNF_AND
 from quia.nnf import LITERAL, NNF
+from quia.region import Region
 from quia.variables import Variable
 
 States = tuple[int, ...]
@@ -46,8 +47,9 @@ def differing(circuit: Circuit, protected: Collection[int]) -> tuple[States, Sta
     for _ in range(TRIES):
         for drawn in drawing:
             states = drawn.instance(rng)
+            free = Region.at(circuit.variables, states, set(circuit.tested).difference(guarded))
             label = circuit.decide(states)
-            changed = None if circuit.formulas[label] is None else circuit.changed_instance(states, guarded, label)
+            changed = None if circuit.formulas[label] is None else circuit.outside(label, states, free)
             if changed is not None:
                 return states, changed
     formula = min((each for each in circuit.formulas if each is not None), key=len)

@@ -1,17 +1,193 @@
-"""The classifiers that can be explained: what all of them offer is what `explain` and `verify` rest on."""
+"""What a classifier is: `Classifier` is all that an explanation needs; the other protocols are faster ways to it.
+
+A new kind of classifier is a class with `variables`, `classes`, `decide` and `escape`. It is then explained, verified,
+reported, served and batched: `search` finds its reasons. Where its structure gives more, it offers that too.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from quia.circuit import Circuit
 from quia.errors import Unsupported, shown
-from quia.graph import DecisionGraph
+from quia.variables import Variable, decide_instance, encode_instance
 
-Classifier = DecisionGraph | Circuit
-"""Either has `variables`, `classes`, `tested`, `notes`, `encode`, `decide` and `classify`; the complete reason
-(`complete`), the changes that violate a necessary reason (`counterfactual`) and the search for a witness (`verify`) are
-the three places that ask which of the two it is."""
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from quia._kernel import BatchResult, Family
+    from quia.nnf import NNF
+    from quia.question import Question
+    from quia.ranges import Ranges
+    from quia.region import Region
+
+
+@runtime_checkable
+class Classifier(Protocol):
+    """What gives instances a class and can be asked whether a region of them forces a decision."""
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The features, tested or not, in the model's order."""
+        ...
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The names of the classes."""
+        ...
+
+    @property
+    def tested(self) -> tuple[int, ...]:
+        """The indices of the variables that decisions may depend on; others need no value."""
+        ...
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of how it was made."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """What it is called: `decision tree`, `SDD`."""
+        ...
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """How large it is, by what is counted: nodes, leaves; what people who check a model want to see."""
+        ...
+
+    def encode(self, instance: Any) -> tuple[int, ...]:
+        """The state of every tested variable in an instance; UNKNOWN for the others, and where a value is missing."""
+        ...
+
+    def classify(self, instance: Any) -> str:
+        """The class of an instance."""
+        ...
+
+    def decide(self, states: Sequence[int]) -> int:
+        """The index of the class of an encoded instance, the same whatever its UNKNOWN variables are.
+
+        If it depends on one of them, MissingValue names that.
+        """
+        ...
+
+    def escape(self, question: Question, region: Region) -> Sequence[int] | None:
+        """An instance in the region, and possible, whose class does not keep the decision; None: the region forces it.
+
+        Every tested variable has a state in it. The nearer it is to the question's instance, the less a search costs.
+        """
+        ...
+
+
+class ClassifierBase:
+    """What most classifiers have alike, made of `variables`, `classes` and `decide`."""
+
+    variables: tuple[Variable, ...]
+    classes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    kind: str = "classifier"
+
+    def decide(self, states: Sequence[int]) -> int:
+        """The index of the class of an encoded instance."""
+        raise NotImplementedError
+
+    @property
+    def tested(self) -> tuple[int, ...]:
+        """The indices of the variables that decisions may depend on: all."""
+        return tuple(range(len(self.variables)))
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """How large it is: nothing is counted."""
+        return {}
+
+    def encode(self, instance: Any) -> tuple[int, ...]:
+        """The state of every tested variable in an instance; UNKNOWN for the others, and where a value is missing."""
+        return encode_instance(self.variables, self.tested, instance, partial=True)
+
+    def classify(self, instance: Any) -> str:
+        """The class of an instance."""
+        return self.classes[decide_instance(self, self.encode(instance), instance)]
+
+
+@runtime_checkable
+class HasCompleteReason(Protocol):
+    """A classifier whose complete reason has a closed form, at least where nothing but frozen variables is held."""
+
+    def complete_reason(self, question: Question) -> NNF:
+        """Why the decision is what it is (paper, Def. 2)."""
+        ...
+
+
+@runtime_checkable
+class ListsReasons(Protocol):
+    """A classifier whose necessary reasons are found straight from its structure."""
+
+    def find_necessary(self, question: Question, **limits: Any) -> Family:
+        """The necessary reasons, as sets of variables."""
+        ...
+
+
+@runtime_checkable
+class ListsChanges(Protocol):
+    """A classifier that knows a faster way than `escape` to all changes of some variables that change the decision."""
+
+    def changes(
+        self, question: Question, changing: Sequence[int], poll: Callable[[], None]
+    ) -> Iterable[tuple[tuple[int, ...], Collection[int]]]:
+        """New states of these variables, each other than the instance's, and the classes they can lead to."""
+        ...
+
+
+@runtime_checkable
+class FindsBias(Protocol):
+    """A classifier that knows a faster way than `escape` to two instances that only protected variables tell apart."""
+
+    def differing(self, protected: Collection[int]) -> tuple[Sequence[int], Sequence[int]] | None:
+        """Two instances that differ in protected variables only and are decided differently; None if there are none."""
+        ...
+
+
+@runtime_checkable
+class HasPath(Protocol):
+    """A classifier whose decision on an instance is a path through nodes, which can be drawn."""
+
+    @property
+    def nodes(self) -> Sequence[tuple[int, int, Sequence[tuple[Ranges, int]]]]:
+        """Each node's variable (or -1), class (or -1) and (states, child) edges, children first."""
+        ...
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether no node has two parents."""
+        ...
+
+    def path(self, states: Sequence[int]) -> Iterator[int]:
+        """The nodes that an encoded instance passes."""
+        ...
+
+
+@runtime_checkable
+class HasJson(Protocol):
+    """A classifier that quia's JSON format can hold."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The classifier in the JSON format."""
+        ...
+
+
+@runtime_checkable
+class Batches(Classifier, Protocol):
+    """A classifier that decides and explains many encoded rows at once."""
+
+    def decide_rows(self, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """The class of each row; -2 - v where it depends on the unknown variable v."""
+        ...
+
+    def batch(self, rows: npt.NDArray[np.int32], **asked: Any) -> BatchResult:
+        """The reasons of each row, as `_kernel.Graph.batch` has them."""
+        ...
 
 
 def loaded(given: Any) -> Classifier:

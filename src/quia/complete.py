@@ -6,43 +6,42 @@ with.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from quia.circuit import Circuit
-from quia.classifier import Classifier
+from quia.classifier import HasCompleteReason
 from quia.errors import InstanceError, did_you_mean, listed, shown
 from quia.graph import DecisionGraph
 from quia.nnf import NNF, Builder
+from quia.question import Question
 from quia.ranges import Ranges, covers, difference
 
 
-def complete_reason(
-    classifier: Classifier, states: Sequence[int], *, against: str | None = None, frozen: Collection[int] = ()
-) -> NNF:
-    """Why the decision on an encoded instance is what it is: Γ, monotone, with no constant inside.
+def complete_reason(classifier: HasCompleteReason, question: Question) -> NNF:
+    """Why the decision is what it is: Γ, monotone, with no constant inside (paper Def. 2).
 
-    With `against` it says why the class is not that one (Eq. 2). The literals of `frozen` variables, which no change
-    may touch, are ⊤; those of unknown ones, of which no reason can speak, are ⊥. Of a decision graph, and of a circuit
-    that can be negated, Γ is ∨-decomposable.
+    The literals of frozen variables, which no change may touch, are ⊤; those of unknown ones, of which no reason can
+    speak, are ⊥. Of a decision graph, and of a circuit that can be negated, Γ is ∨-decomposable.
 
     Complexity: linear in the size of the classifier. Paper: Prop. 7 and 8; for a circuit, Prop. 3.
     """
-    if isinstance(classifier, Circuit):
-        return classifier.complete_reason(states, sustains=sustained(classifier, states, against), frozen=frozen)
-    kind, variable, child_start, child = classifier.kernel.complete_reason(
-        np.array(states, np.int32), **classifier.kernel_question(against, frozen)
-    )
-    state = np.where(variable < 0, -1, np.array(states, np.int32)[variable]) if states else variable
-    return NNF(classifier.variables, kind, variable, state.astype(np.int32), child_start, child)
+    return classifier.complete_reason(question)
 
 
-def sustained(classifier: Classifier, states: Sequence[int], against: str | None) -> Callable[[int], bool]:
-    """Which classes leave the decision as it is: for "why c" c alone, for "why not c*" any class but c*."""
-    if against is None:
-        return classifier.decide(states).__eq__
-    return classifier.classes.index(against).__ne__
+def of_necessary(question: Question, reasons: Iterable[Iterable[int]]) -> NNF:
+    """Γ as the conjunction of all necessary reasons, which are its prime implicates, where there is no closed form."""
+    build = Builder(question.variables)
+    clauses = [build.disjunction([build.literal(v, question.states[v]) for v in reason]) for reason in reasons]
+    return build.nnf(build.conjunction(clauses))
+
+
+def of_graph(graph: DecisionGraph, question: Question) -> NNF:
+    """Γ of a decision graph, by the kernel."""
+    states = np.array(question.states, np.int32)
+    kind, variable, child_start, child = graph.kernel.complete_reason(states, **graph.kernel_question(question))
+    state = np.where(variable < 0, -1, states[variable]) if len(states) else variable
+    return NNF(graph.variables, kind, variable, state.astype(np.int32), child_start, child)
 
 
 def class_formula(graph: DecisionGraph, label: str) -> NNF:
@@ -109,25 +108,22 @@ class _StateSets:
         return self.made[variable, low, size]
 
 
-def closed_form(
-    graph: DecisionGraph, states: Sequence[int], *, against: str | None = None, frozen: Collection[int] = ()
-) -> NNF:
+def closed_form(graph: DecisionGraph, question: Question) -> NNF:
     """Γ of a decision graph as Equations 1 and 2 write it, constants simplified away."""
-    sustains = sustained(graph, states, against)
     build = Builder(graph.variables)
-    leaf = [build.constant(sustains(label)) for label in range(len(graph.classes))]
+    leaf = [build.constant(label in question.keeps) for label in range(len(graph.classes))]
     gamma: list[int] = []
     for test, label, edges in graph.nodes:
         if test < 0:
             gamma.append(leaf[label])
             continue
-        state = states[test]
+        state = question.states[test]
         taken = [covers(ranges, state) for ranges, _ in edges]
         # l_j is the instance's state if an edge other than j takes the instance; if none does, the path here has
         # left that state already and says so above (proof of Prop. 7), or it is not known: so l_j is ⊥.
         if not any(taken):
             literal = build.false
-        elif test in frozen:
+        elif test in question.frozen:
             literal = build.true
         else:
             literal = build.literal(test, state)

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from typing import NamedTuple
 
-from quia.cuts import Cut, interval_text
+from quia.cuts import Cut, Interval
 from quia.errors import GraphError, did_you_mean, listed, shown
 from quia.ranges import Ranges, union
 from quia.variables import MISSING, Variable
 
 _COMPARISON = re.compile(r"\s*(<=|<|>=|>)\s*(\S+)\s*")
 _INTERVAL = re.compile(r"\s*([(\[])\s*([^\s,]+)\s*,\s*([^\s,]+?)\s*([)\]])\s*")
-
-
-class Interval(NamedTuple):
-    """The numbers between two cuts; None is no cut."""
-
-    lower: Cut | None
-    upper: Cut | None
 
 
 Condition = Interval | str
@@ -71,6 +64,23 @@ def states_where(variable: Variable, conditions: Iterable[Condition]) -> Ranges:
     return union(pairs)
 
 
+def states_touched(variable: Variable, conditions: Iterable[Condition]) -> Ranges:
+    """The states of a numeric variable in which one of these conditions holds for some number, cut there or not."""
+    last = len(variable.cuts)
+    pairs = []
+    for condition in conditions:
+        if isinstance(condition, str):
+            pairs.extend([(last + 1, last + 1)] if variable.missing else [])
+            continue
+        lower, upper = (None if cut is None else cut.last_below(variable.single) for cut in condition)
+        low = 0 if lower is None else bisect_right(variable.below, lower)
+        high = last if upper is None else bisect_left(variable.below, upper)
+        is_empty = any(cut is not None and cut.parts_nothing for cut in condition)
+        if not is_empty and (lower is None or upper is None or lower < upper):
+            pairs.append((low, high))
+    return union(pairs)
+
+
 def states_named(variable: Variable, names: Iterable[object]) -> Ranges:
     """The states of a nominal variable with these names."""
     labels = variable.labels or ()
@@ -97,19 +107,25 @@ def write(variable: Variable, ranges: Ranges, domain: Ranges) -> str | list[str]
     >>> write(width, ((1, 1),), ((0, 2),)), write(width, ((1, 1),), ((1, 2),))
     ('(0.6, 1.7]', '<= 1.7')
     """
+    found = [each if isinstance(each, str) else each.text for each in within(variable, ranges, domain)]
+    return found[0] if len(found) == 1 and variable.is_numeric else found
+
+
+def within(variable: Variable, ranges: Ranges, domain: Ranges) -> list[Condition]:
+    """The intervals, names or 'missing' that tell these states from the others in the domain."""
     if variable.labels is not None:
         return [variable.labels[state] for low, high in ranges for state in range(low, high + 1)]
     last = len(variable.cuts)
     numbers = [(low, min(high, last)) for low, high in ranges if low <= last]
     possible = [state for low, high in domain if low <= last for state in (low, min(high, last))]
-    texts = []
+    found: list[Condition] = []
     for low, high in numbers:
         lower = variable.cuts[low - 1] if low > possible[0] else None
         upper = variable.cuts[high] if high < possible[-1] else None
-        texts.append(interval_text(lower, upper))
+        found.append(Interval(lower, upper).readable())
     if variable.missing and any(high == last + 1 for _, high in ranges):
-        texts.append(MISSING)
-    return texts[0] if len(texts) == 1 else texts
+        found.append(MISSING)
+    return found
 
 
 def _beyond(variable: Variable, cut: Cut | None, without: int) -> int:

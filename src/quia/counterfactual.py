@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import tee
 from typing import Any, NamedTuple
 
-from quia.circuit import Circuit
-from quia.classifier import Classifier
-from quia.errors import MissingValue
-from quia.graph import DecisionGraph
+from quia.classifier import Classifier, ListsChanges
+from quia.literal import State
 from quia.patience import OutOfTime
-from quia.ranges import Ranges, covers, difference, intersection, members, union
-from quia.reason import State
-from quia.variables import UNKNOWN, Variable
+from quia.question import Question
+from quia.ranges import difference, members
+from quia.region import Region
+from quia.variables import UNKNOWN, nearest_first
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,21 +79,21 @@ def _restored(found: Iterable[Counterfactual], complete: bool) -> Counterfactual
     return Counterfactuals.within(found, None, complete)
 
 
+Poll = Callable[[], None]
+"""Called at every step; it may raise OutOfTime."""
+Changed = Iterable[tuple[tuple[int, ...], Collection[int]]]
+"""New states of some variables, and the classes that they can lead to."""
+
+
 def changes(
-    classifier: Classifier,
-    states: Sequence[int],
-    necessary: Iterable[Sequence[int]],
-    *,
-    sustains: Callable[[int], bool],
-    poll: Callable[[], None],
+    classifier: Classifier, question: Question, necessary: Iterable[Sequence[int]], poll: Poll
 ) -> Iterator[Counterfactual]:
-    """Every change of all of a necessary reason's features, and no others, that does not sustain the decision.
+    """Every change of all of a necessary reason's features, and no others, that does not keep the decision.
 
     In the order of the reasons; within one, states nearest to the instance's come first. Where variables are unknown
-    there is one for each class that a change could lead to, those that are certain before all others. `poll` is called
-    at every step, and may raise OutOfTime.
+    there is one for each class that a change could lead to, those that are certain before all others.
     """
-    for change in changed_states(classifier, states, necessary, sustains=sustains, poll=poll):
+    for change in changed_states(classifier, question, necessary, poll):
         pairs = zip(change.variables, change.states, strict=True)
         yield Counterfactual(
             tuple(State(classifier.variables[v], s) for v, s in pairs), classifier.classes[change.label], change.certain
@@ -102,223 +101,64 @@ def changes(
 
 
 def changed_states(
-    classifier: Classifier,
-    states: Sequence[int],
-    necessary: Iterable[Sequence[int]],
-    *,
-    sustains: Callable[[int], bool],
-    poll: Callable[[], None] = lambda: None,
+    classifier: Classifier, question: Question, necessary: Iterable[Sequence[int]], poll: Poll = lambda: None
 ) -> Iterator[Change]:
     """`changes` in indices."""
-    is_partial = UNKNOWN in (states[v] for v in classifier.tested)
+    is_partial = UNKNOWN in (question.states[v] for v in classifier.tested)
     passes = zip((True, False), tee(necessary), strict=True) if is_partial else [(True, necessary)]
     for certain, reasons in passes:
         for reason in reasons:
             poll()
-            for changed, labels in _violations(classifier, states, reason, sustains, poll):
+            for changed, labels in _changes_of(classifier, question, reason, poll):
                 if (len(labels) == 1) == certain:
-                    yield from (Change(reason, changed, c, certain) for c in sorted(labels) if not sustains(c))
+                    kept = question.keeps
+                    yield from (Change(reason, changed, c, certain) for c in sorted(labels) if c not in kept)
 
 
-def _violations(
-    classifier: Classifier,
-    states: Sequence[int],
-    reason: Sequence[int],
-    sustains: Callable[[int], bool],
-    poll: Callable[[], None],
-) -> Iterable[tuple[tuple[int, ...], Collection[int]]]:
-    """New states of a necessary reason's variables, all those that can change the decision, and the classes then."""
-    if isinstance(classifier, Circuit):
-        # Its variables are Boolean, so there is one way to violate a reason, and it changes the decision (paper §5).
-        changed = tuple(1 - states[v] for v in reason)
-        return [(changed, _classes_of(classifier, states, reason, changed, 0 if sustains(1) else 1))]
-    return _assignments(classifier, states, reason, _Restricted(classifier, states, reason, sustains), poll)
+def _changes_of(classifier: Classifier, question: Question, changing: Sequence[int], poll: Poll) -> Changed:
+    if isinstance(classifier, ListsChanges) and question.is_only_frozen:
+        return classifier.changes(question, changing, poll)
+    return changes_by_escape(classifier, question, changing, poll)
 
 
-def _classes_of(
-    circuit: Circuit, states: Sequence[int], reason: Sequence[int], changed: Sequence[int], label: int
-) -> Collection[int]:
-    """The classes that a changed instance could have, of which `label` is one."""
-    after = dict(zip(reason, changed, strict=True))
-    try:
-        circuit.decide([after.get(v, state) for v, state in enumerate(states)])
-    except MissingValue:
-        return (0, 1)
-    return (label,)
+def changes_by_escape(classifier: Classifier, question: Question, changing: Sequence[int], poll: Poll) -> Changed:
+    """New states of these variables, one chosen after the other as long as an instance with them escapes.
 
-
-def _assignments(
-    graph: DecisionGraph,
-    states: Sequence[int],
-    changed: Sequence[int],
-    restricted: _Restricted,
-    poll: Callable[[], None],
-) -> Iterator[tuple[tuple[int, ...], Collection[int]]]:
-    """The states of the changed variables that lead to an open leaf, nearest first; they are chosen one by one.
-
-    With them the class there; where variables are unknown, all classes that they lead to, of which none may be open.
+    Complexity: a call of `escape` for each state of each variable, for each change that is found.
     """
-    is_partial = UNKNOWN in (states[v] for v in graph.tested)
+    own = question.states
+    region = question.worlds_changing(changing)
+    others = {v: difference(question.within.states(v), ((own[v], own[v]),)) for v in changing}
+    region = region.replaced(others)
 
-    def options() -> tuple[Iterator[int], set[tuple[int, ...]]]:
-        number = changed[len(chosen)]
-        variable = graph.variables[number]
-        nearest = _nearest_first(variable, states[number])
-        if (possible := restricted.possible(len(chosen), variable.size)) is not None:
-            known = set(members(possible))
-            nearest = [state for state in nearest if state in known]
-        return iter(nearest), set()
+    def options() -> Iterator[int]:
+        variable = changing[len(chosen)]
+        possible = set(members(others[variable]))
+        return (s for s in nearest_first(question.variables[variable], own[variable]) if s in possible)
 
     chosen: list[int] = []
-    work = [options()]  # of each variable the states left to try, and what has been in vain
+    work = [options()] if changing else []
     while work:
         poll()
-        left, in_vain = work[-1]
-        state = next(left, None)
+        state = next(work[-1], None)
         if state is None:
             work.pop()
             if chosen:
                 chosen.pop()
-                restricted.undo()
             continue
-        if len(chosen) + 1 == len(changed):
-            if is_partial:
-                after = dict(zip(changed, (*chosen, state), strict=True))
-                yield (*chosen, state), graph.possible_classes([after.get(v, own) for v, own in enumerate(states)])
-            elif (leaf := restricted.leaf(state)) is not None:
-                yield (*chosen, state), (graph.nodes[leaf][1],)
+        fixed = {v: ((s, s),) for v, s in zip(changing, (*chosen, state), strict=False)}
+        there = region.replaced(fixed)
+        if classifier.escape(question, there) is None:
             continue
-        # States that no test tells apart lead to the same.
-        outcome = restricted.outcome(len(chosen), state)
-        if outcome in in_vain:
-            continue
-        if restricted.choose(len(chosen), outcome):
+        if len(fixed) == len(changing):
+            yield (*chosen, state), possible_classes(classifier, question, there)
+        else:
             chosen.append(state)
             work.append(options())
-        else:
-            in_vain.add(outcome)
-            restricted.undo()
 
 
-class _Restricted:
-    """The graph when just some variables leave their states; of these, states can be chosen, and chosen otherwise.
-
-    A node is open if it leads to a leaf that does not sustain the decision, as far as states are chosen. `count` has
-    the open edges of a node; of one whose variable is chosen, `only` has the edge that is left. Complexity: to make it
-    and to find a variable's `possible` states, linear in the part of the graph that the variables reach; a choice costs
-    the nodes that it closes.
-    """
-
-    def __init__(
-        self, graph: DecisionGraph, states: Sequence[int], changed: Sequence[int], sustains: Callable[[int], bool]
-    ) -> None:
-        place = {variable: number for number, variable in enumerate(changed)}
-        self.root = len(graph) - 1
-        self.edges: dict[int, list[tuple[Ranges, int]]] = {}
-        self.tests: list[list[int]] = [[] for _ in changed]
-        self.parents: dict[int, list[int]] = {self.root: []}
-        work = [self.root]
-        while work:
-            node = work.pop()
-            test, _, edges = graph.nodes[node]
-            own = states[test]
-            if test in place:
-                self.tests[place[test]].append(node)
-                # Restricted labels part what is possible on a path, so only the instance's own state is to be cut out.
-                kept = [(rest, child) for ranges, child in edges if (rest := difference(ranges, ((own, own),)))]
-            else:
-                kept = [(ranges, child) for ranges, child in edges if own == UNKNOWN or covers(ranges, own)]
-            self.edges[node] = kept
-            for _, child in kept:
-                if child not in self.parents:
-                    self.parents[child] = []
-                    work.append(child)
-                self.parents[child].append(node)
-        self.count: dict[int, int] = {}
-        for node in sorted(self.edges):  # children first
-            test, label, _ = graph.nodes[node]
-            open_leaf = test < 0 and not sustains(label)
-            self.count[node] = open_leaf + sum(self.count[child] > 0 for _, child in self.edges[node])
-        self.last = frozenset(self.tests[-1])
-        self.only: dict[int, int] = {}
-        self.trail: list[list[tuple[int, int]]] = []  # of each choice, the nodes that it changed, and their counts
-
-    def possible(self, place: int, size: int) -> Ranges | None:
-        """The states of the variable at this place that keep the root open; None if trying them all is cheaper."""
-        mine = frozenset(self.tests[place])
-        if size * len(mine) <= len(self.edges):
-            return None
-        found: dict[int, Ranges] = {}
-        for node, edges in sorted(self.edges.items()):  # children first
-            if not self.count[node]:
-                continue
-            only = self.only.get(node)
-            left = [edge for at, edge in enumerate(edges) if only in (None, at) and self.count[edge[1]]]
-            ways = [intersection(ranges, found[child]) if node in mine else found[child] for ranges, child in left]
-            found[node] = union(pair for way in ways for pair in way) if edges else ((0, size - 1),)
-        return found[self.root]
-
-    def outcome(self, place: int, state: int) -> tuple[int, ...]:
-        """For each node that tests the variable at this place, the edge that a state takes, or -1 if it is closed."""
-        return tuple(self._edge(node, state) if self.count[node] else -1 for node in self.tests[place])
-
-    def _edge(self, node: int, state: int) -> int:
-        return next((at for at, (ranges, _) in enumerate(self.edges[node]) if covers(ranges, state)), -1)
-
-    def choose(self, place: int, outcome: Sequence[int]) -> bool:
-        """Leave these edges only; whether the root is still open."""
-        self.trail.append([])
-        for node, edge in zip(self.tests[place], outcome, strict=True):
-            self.only[node] = edge
-            if self.count[node]:
-                self._set(node, int(edge >= 0 and self.count[self.edges[node][edge][1]] > 0))
-        return self.count[self.root] > 0
-
-    def undo(self) -> None:
-        """Take the last choice back."""
-        for node, count in reversed(self.trail.pop()):
-            self.count[node] = count
-        for node in self.tests[len(self.trail)]:
-            del self.only[node]
-
-    def leaf(self, state: int) -> int | None:
-        """The open leaf that a state of the last variable leads to, all others being chosen and none unknown."""
-        node = self.root
-        while self.edges[node] and self.count[node]:
-            edge = self._edge(node, state) if node in self.last else self.only.get(node, 0)
-            if edge < 0:
-                return None
-            node = self.edges[node][edge][1]
-        return node if self.count[node] else None
-
-    def _set(self, node: int, count: int) -> None:
-        """Change how many edges of a node are open, and of those above if it closes."""
-        self._note(node, count)
-        closed = [] if count else [node]
-        while closed:
-            node = closed.pop()
-            for parent in self.parents[node]:
-                left = self.count[parent]
-                if not left:
-                    continue
-                if parent not in self.only:
-                    left -= 1
-                elif self.edges[parent][self.only[parent]][1] == node:
-                    left = 0
-                self._note(parent, left)
-                if not left:
-                    closed.append(parent)
-
-    def _note(self, node: int, count: int) -> None:
-        self.trail[-1].append((node, self.count[node]))
-        self.count[node] = count
-
-
-def _nearest_first(variable: Variable, own: int) -> list[int]:
-    """All states but the instance's own."""
-    others = [state for state in range(variable.size) if state != own]
-    numbers = len(variable.cuts)
-    if not variable.is_numeric or own > numbers:
-        return others
-    # A missing value, the last state, is farther than any number.
-    return sorted(others, key=lambda state: (state > numbers, abs(state - own), state))
+def possible_classes(classifier: Classifier, question: Question, region: Region) -> list[int]:
+    """The classes that instances in a region have. Complexity: a call of `escape` for each class."""
+    every = range(len(classifier.classes))
+    others = ((label, replace(question, keeps=frozenset(every) - {label})) for label in every)
+    return [label for label, asked in others if classifier.escape(asked, region) is not None]

@@ -1,9 +1,10 @@
-"""Cuts: borders between numbers, exact in 32 and in 64 bits, and how they are written."""
+"""Cuts: borders between numbers, exact in 32 and in 64 bits; intervals between them, and how these are written."""
 
 from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 
@@ -41,29 +42,68 @@ def number_text(number: float) -> str:
     return text[:-2] if text.endswith(".0") else text
 
 
-def interval_text(lower: Cut | None, upper: Cut | None, *, single: bool = False) -> str:
-    """The numbers between two cuts in words: `<= 3`, `> 3`, `(3, 4]`, `(-inf, inf)`.
+class Interval(NamedTuple):
+    """The numbers between two cuts; None is no cut.
 
-    A cut among `single` numbers is written with the shortest number that, itself rounded to 32 bits, cuts there.
+    `text` is how it is written and read back, `signs` what people read, `words` what is read aloud.
 
-    >>> interval_text(None, Cut(0.800000011920929)), interval_text(None, Cut(0.800000011920929), single=True)
-    ('<= 0.800000011920929', '<= 0.8')
+    >>> some = Interval(Cut(0.6), Cut(1.5, after=False))
+    >>> some.text, some.signs, some.words
+    ('(0.6, 1.5)', '> 0.6 and < 1.5', 'more than 0.6 and less than 1.5')
     """
-    if lower is not None and upper is not None:
-        # 'up to infinity' would read as if infinity were in, so the last number that is in is named.
-        lower = Cut(-Cut(math.inf, False).last_below(single), False) if lower.threshold == -math.inf else lower
-        upper = Cut(upper.last_below(single), True) if upper.threshold == math.inf else upper
-    if single:
-        lower, upper = lower and _shortest_single(lower), upper and _shortest_single(upper)
-    if lower is None and upper is None:
-        return "(-inf, inf)"
-    if lower is None:
-        assert upper is not None
-        return f"{'<=' if upper.after else '<'} {number_text(upper.threshold)}"
-    if upper is None:
-        return f"{'>' if lower.after else '>='} {number_text(lower.threshold)}"
-    opening, closing = "(" if lower.after else "[", "]" if upper.after else ")"
-    return f"{opening}{number_text(lower.threshold)}, {number_text(upper.threshold)}{closing}"
+
+    lower: Cut | None
+    upper: Cut | None
+
+    @property
+    def text(self) -> str:
+        """As in the JSON format: `<= 3`, `> 3`, `(3, 4]`, `(-inf, inf)`."""
+        if self.lower is None and self.upper is None:
+            return "(-inf, inf)"
+        if self.lower is None or self.upper is None:
+            return " ".join(next(self._sides(_OPERATORS)))
+        opening, closing = "(" if self.lower.after else "[", "]" if self.upper.after else ")"
+        return f"{opening}{number_text(self.lower.threshold)}, {number_text(self.upper.threshold)}{closing}"
+
+    @property
+    def signs(self) -> str:
+        """With the signs that people read: `≤ 3`, `> 3 and ≤ 4`."""
+        return " and ".join(map(" ".join, self._sides(_SIGNS))) or "any number"
+
+    @property
+    def words(self) -> str:
+        """In words: `at most 3`, `more than 3 and at most 4`."""
+        return " and ".join(map(" ".join, self._sides(_WORDS))) or "any number"
+
+    def _sides(self, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        """Each end that there is: how it compares, by its name, and the number."""
+        if self.lower is not None:
+            yield names[">" if self.lower.after else ">="], number_text(self.lower.threshold)
+        if self.upper is not None:
+            yield names["<=" if self.upper.after else "<"], number_text(self.upper.threshold)
+
+    def readable(self, *, single: bool = False) -> Interval:
+        """The same numbers between cuts that read well.
+
+        A cut among `single` numbers is written with the shortest number that, itself rounded to 32 bits, cuts there.
+
+        >>> tenths = Interval(None, Cut(0.800000011920929))
+        >>> tenths.readable().text, tenths.readable(single=True).text
+        ('<= 0.800000011920929', '<= 0.8')
+        """
+        lower, upper = self
+        if lower is not None and upper is not None:
+            # 'up to infinity' would read as if infinity were in, so the last number that is in is named.
+            lower = Cut(-Cut(math.inf, False).last_below(single), False) if lower.threshold == -math.inf else lower
+            upper = Cut(upper.last_below(single), True) if upper.threshold == math.inf else upper
+        if single:
+            lower, upper = lower and _shortest_single(lower), upper and _shortest_single(upper)
+        return Interval(lower, upper)
+
+
+_OPERATORS = {"<=": "<=", ">=": ">=", "<": "<", ">": ">"}
+_SIGNS = {"<=": "≤", ">=": "≥", "<": "<", ">": ">"}
+_WORDS = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
 
 
 def _shortest_single(cut: Cut) -> Cut:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from quia.reason import Reason, State
+from quia.literal import State
+from quia.reason import Reason
 from quia.reasons import Reasons
 
 if TYPE_CHECKING:
@@ -76,14 +77,12 @@ class EvenIf:
 
 def even_if(why: Explanation, features: Sequence[int], *, limit: int | None, timeout: float | None) -> EvenIf:
     """The answer for an explanation and some of its variables, which may be otherwise even if they are frozen."""
-    names = tuple(why.variables[v].name for v in features)
-    kept = tuple(v for v in why.frozen_variables if v not in features)
-    sticking = why if kept == why.frozen_variables else replace(why, frozen_variables=kept)
-    because = sticking.sufficient_reasons(limit=limit, timeout=timeout).avoiding(*names)
-    if why.holds_without(names):
-        return EvenIf(names, True, why.decision, why.against, because)
-    bias = why.bias(names, timeout=timeout)
-    return EvenIf(names, False, why.decision, why.against, because, bias.changes, bias.changed_decision, bias.certain)
+    kept = tuple(v for v in why.question.frozen if v not in features)
+    sticking = why if kept == why.question.frozen else replace(why, question=why.question.freeze(kept))
+    bias = why.bias_of(features, None, timeout)
+    because = sticking.sufficient_reasons(limit=limit, timeout=timeout).avoiding(*bias.protected)
+    found = (bias.changes, bias.changed_decision, bias.certain)
+    return EvenIf(bias.protected, not bias.biased, why.decision, why.against, because, *found)
 
 
 def _listed(names: tuple[str, ...]) -> str:

@@ -3,58 +3,32 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from quia.arguments import feature_indices, flag, seconds, whole_or_all
+from quia.answer import Answer, Shares
+from quia.arguments import feature_indices, flag, seconds, several, whole_or_all
 from quia.bias import Bias
 from quia.caching import cached_property
-from quia.classifier import Classifier, loaded
-from quia.complete import complete_reason, sustained
-from quia.costs import Costs, exact_costs
+from quia.classifier import Classifier, HasCompleteReason, HasPath, ListsReasons, loaded
+from quia.complete import complete_reason, of_necessary
+from quia.costs import Costs
 from quia.counterfactual import Counterfactuals, changes
-from quia.errors import InstanceError, did_you_mean, listed, shown
-from quia.families import KINDS, Answer, Families, Kind
-from quia.graph import DecisionGraph
+from quia.families import KINDS, Families, FindsReasons, Found, Kind
 from quia.nnf import NNF
-from quia.patience import Patience
+from quia.patience import Clock, Patience
 from quia.pickling import ByFields
-from quia.reason import State
+from quia.question import Question, ask, given_values
+from quia.reason import Reason
 from quia.reasons import Reasons
-from quia.variables import UNKNOWN, Variable, decide_instance, tested_values
+from quia.search import Search, SearchedReasons
+from quia.variables import UNKNOWN, Variable, decide_instance
 
 if TYPE_CHECKING:
     from quia.even_if import EvenIf
-
-SCHEMA = "quia/explanation/1"
-
-
-class Shares(dict[str, Fraction]):
-    """Feature → its share of the sufficient reasons; a feature that is in none has the share 0."""
-
-    def __missing__(self, feature: str) -> Fraction:
-        return Fraction(0)
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """What was found of an explanation, within a limit and a time."""
-
-    necessary: Reasons
-    sufficient: Reasons
-    nearest: Counterfactuals
-
-    @property
-    def in_time(self) -> bool:
-        """Whether time and memory were enough; a limit is no fault."""
-        enough = self.nearest.complete or len(self.nearest) == self.necessary.limit
-        return self.necessary.count is not None and self.sufficient.count is not None and enough
 
 
 def explain(
@@ -82,18 +56,8 @@ def explain(
     E=no
     """
     classifier = loaded(classifier)
-    states = classifier.encode(instance)
-    decision = decide_instance(classifier, states, instance)
-    index = {v.name: i for i, v in enumerate(classifier.variables)}
-    return Explanation(
-        classifier,
-        _values(classifier, instance),
-        states,
-        classifier.classes[decision],
-        _target(classifier, decision, against),
-        feature_indices(index, frozen, "frozen"),
-        None if costs is None else exact_costs(classifier.variables, costs),
-    )
+    question = ask(classifier, instance, against=against, frozen=frozen, costs=costs)
+    return Explanation(classifier, given_values(classifier.variables, instance), question)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,11 +69,7 @@ class Explanation(ByFields):
 
     classifier: Classifier
     instance: Mapping[str, Any]
-    states: tuple[int, ...]
-    decision: str
-    against: str | None
-    frozen_variables: tuple[int, ...]
-    costs: Costs | None
+    question: Question
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -117,39 +77,60 @@ class Explanation(ByFields):
         return self.classifier.variables
 
     @property
+    def states(self) -> tuple[int, ...]:
+        """The state of each variable; UNKNOWN where it is not tested, or its value is missing."""
+        return self.question.states
+
+    @property
+    def decision(self) -> str:
+        """The class that the instance was given."""
+        return self.question.classes[self.question.decision]
+
+    @property
+    def against(self) -> str | None:
+        """The class that it is asked why the decision was not; None for a plain why."""
+        return self.question.against
+
+    @property
+    def costs(self) -> Costs | None:
+        """What changing a feature costs; None where each costs the same."""
+        return self.question.costs
+
+    @property
     def frozen(self) -> tuple[str, ...]:
         """The features that no change may touch."""
-        return tuple(self.variables[v].name for v in self.frozen_variables)
+        return self._names(self.question.frozen)
 
     @property
     def unknown(self) -> tuple[str, ...]:
         """The features that the classifier tests and whose values are missing: the decision is the same for any."""
-        return tuple(self.variables[v].name for v in self.classifier.tested if self.states[v] == UNKNOWN)
+        return self._names(v for v in self.classifier.tested if self.states[v] == UNKNOWN)
+
+    def _names(self, variables: Iterable[int]) -> tuple[str, ...]:
+        return tuple(self.variables[v].name for v in variables)
 
     @cached_property
     def complete_reason(self) -> NNF:
-        """The formula that says why (paper Def. 2); ⊤ if nothing could make the decision another one."""
-        return complete_reason(self.classifier, self.states, against=self.against, frozen=self.frozen_variables)
+        """The formula that says why (paper Def. 2); ⊤ if nothing could make the decision another one.
+
+        Where the classifier has no closed form of it, it is the conjunction of all necessary reasons; TooLarge if they
+        cannot be found.
+        """
+        if isinstance(self.classifier, HasCompleteReason) and self.question.is_only_frozen:
+            return complete_reason(self.classifier, self.question)
+        reasons = self.necessary_reasons()
+        reasons.exact_count()
+        return of_necessary(self.question, reasons.members())
 
     @property
     def is_constant(self) -> bool:
         """Whether no change of features that may change can change the decision: its complete reason is ⊤."""
-        return self._holds_whatever(set(range(len(self.variables))).difference(self.frozen_variables))
+        return self.classifier.escape(self.question, self.question.within) is None
 
     def _holds_whatever(self, changing: Collection[int]) -> bool:
         """Whether the decision sticks whatever these variables are, all others kept, frozen or not."""
-        if isinstance(self.classifier, DecisionGraph):
-            return self.classifier.holds_without(self.states, changing, against=self.against)
-        kept = np.ones(len(self.variables), bool)
-        kept[list(changing)] = False
-        return bool(self._unfrozen_reason.values(lambda variables, _: kept[variables])[-1])
-
-    @cached_property
-    def _unfrozen_reason(self) -> NNF:
-        """The complete reason with no feature held fixed."""
-        if not self.frozen_variables:
-            return self.complete_reason
-        return complete_reason(self.classifier, self.states, against=self.against)
+        question = self.question.freeze(())
+        return self.classifier.escape(question, question.worlds_changing(changing)) is None
 
     def necessary_reasons(
         self, *, shortest: bool = False, limit: int | None = None, timeout: float | None = None
@@ -168,18 +149,21 @@ class Explanation(ByFields):
 
     def _found(self, kind: Kind, shortest: bool, limit: int | None, patience: Patience) -> Reasons:
         # A method and its arguments, unlike a lambda, can be pickled.
-        search = partial(self._answer, kind, shortest)
+        search = partial(self.find, kind, shortest)
         return Reasons(kind, self.variables, self.states, limit, patience, search)
 
-    def _answer(self, kind: Kind, shortest: bool, patience: Patience) -> Answer:
+    def find(self, kind: Kind, shortest: bool, patience: Patience) -> Found:
+        """The reasons of a kind as sets of variables; what was worked out is kept."""
         return self._families.answer(kind, shortest=shortest, patience=patience)
 
     @cached_property
-    def _families(self) -> Families:
-        if not isinstance(self.classifier, DecisionGraph):
-            return Families.of(self.complete_reason.find_necessary, self.costs)
-        find = partial(self.classifier.find_necessary, self.states, against=self.against, frozen=self.frozen_variables)
-        return Families.of(find, self.costs)
+    def _families(self) -> FindsReasons:
+        classifier, question = self.classifier, self.question
+        if question.is_only_frozen and isinstance(classifier, ListsReasons):
+            return Families.of(partial(classifier.find_necessary, question), question.costs)
+        if question.is_only_frozen and isinstance(classifier, HasCompleteReason):
+            return Families.of(self.complete_reason.find_necessary, question.costs)
+        return SearchedReasons.of(classifier, question)
 
     def count_necessary(self, *, timeout: float | None = None) -> int:
         """How many necessary reasons there are, exactly; TooLarge if time or memory is not enough."""
@@ -211,16 +195,11 @@ class Explanation(ByFields):
         return self._nearest(whole_or_all(limit), Patience(seconds(timeout)))
 
     def _nearest(self, limit: int | None, patience: Patience) -> Counterfactuals:
-        reasons = self._found("necessary", True, None, patience)
-        shortest = (self._members(reason) for reason in reasons)
-        sustains = sustained(self.classifier, self.states, self.against)
-        all_known = reasons.found
-        with patience.last_step() as poll:
-            found = changes(self.classifier, self.states, shortest, sustains=sustains, poll=poll)
+        shortest = self._found("necessary", True, None, patience)
+        all_known = shortest.found
+        with patience.last_step() as clock:
+            found = changes(self.classifier, self.question, shortest.members(), clock)
             return Counterfactuals.within(found, limit, all_known)
-
-    def _members(self, reason: Iterable[State]) -> tuple[int, ...]:
-        return tuple(self._index[state.feature] for state in reason)
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -231,9 +210,22 @@ class Explanation(ByFields):
 
         Paper: Def. 4, Prop. 9. Frozen or not, features may differ. Against a class, the decision is: not that class.
         """
+        return self._holds_whatever(self._apart(other_instance))
+
+    def common_reason(self, other_instance: Any) -> Reason | None:
+        """A sufficient reason for the decisions on both instances, of states that they share; None if there is none."""
+        apart = self._apart(other_instance)
+        if not self._holds_whatever(apart):
+            return None
+        search = Search(self.classifier, self.question.freeze(()))
+        shared = search.sufficient_within(frozenset(search.changeable).difference(apart), Clock())
+        return Reason.of(self.variables, self.states, sorted(shared))
+
+    def _apart(self, other_instance: Any) -> list[int]:
+        """The variables that tell another instance from this one."""
         states = self.classifier.encode(other_instance)
         decide_instance(self.classifier, states, other_instance)  # refuses what is not decided
-        return self._holds_whatever({v for v in self.classifier.tested if states[v] != self.states[v]})
+        return [v for v in self.classifier.tested if states[v] != self.states[v]]
 
     def holds_without(self, features: Collection[str]) -> bool:
         """Whether the decision would stick whatever these features were, all others kept.
@@ -261,29 +253,52 @@ class Explanation(ByFields):
         That is told in linear time. `limit` and `timeout` are for the reasons why, which are found when they are read,
         and `timeout` for the nearest change that proves it.
         """
-        guarded = feature_indices(self._index, protected, "protected", or_one=True)
-        names = tuple(self.variables[v].name for v in guarded)
-        others = tuple(sorted(set(range(len(self.variables))).difference(guarded)))
-        within = replace(self, frozen_variables=others)
-        reasons = within.necessary_reasons(limit=limit, timeout=timeout)
-        if self.holds_without(names):
+        return self.bias_of(feature_indices(self._index, protected, "protected", or_one=True), limit, timeout)
+
+    def bias_of(self, protected: Collection[int], limit: int | None, timeout: float | None) -> Bias:
+        """`bias` in indices."""
+        names = self._names(protected)
+        others = set(range(len(self.variables))).difference(protected)
+        alone = replace(self, question=self.question.freeze(others))
+        reasons = alone.necessary_reasons(limit=limit, timeout=timeout)
+        if self._holds_whatever(protected):
             return Bias(names, False, self.decision, reasons, against=self.against)
-        nearest = within.counterfactuals(limit=1, timeout=timeout)
+        nearest = alone.counterfactuals(limit=1, timeout=timeout)
         if not nearest:  # the time was too short even for one
             return Bias(names, True, self.decision, reasons, against=self.against)
         found = (nearest[0].changes, nearest[0].decision, self.against, nearest[0].certain)
         return Bias(names, True, self.decision, reasons, *found)
 
-    def find(self, *, limit: int | None = 10, timeout: float | None = None, shortest: bool = False) -> Found:
-        """What is shown of an explanation, found once: both kinds of reasons and the nearest changes.
+    def answer(
+        self,
+        *,
+        limit: int | None = 10,
+        timeout: float | None = None,
+        shortest: bool = False,
+        protected: Collection[str] = (),
+    ) -> Answer:
+        """What is shown of an explanation, found once: both kinds of reasons, the nearest changes, and any bias.
 
-        At most `limit` of each; `timeout` is for all of it.
+        At most `limit` of each; `timeout` is for all of it, and once more for the bias.
         """
         most, patience = whole_or_all(limit), Patience(seconds(timeout))
         necessary, sufficient = (self._found(kind, flag(shortest, "shortest"), most, patience) for kind in KINDS)
         # Where they come one by one, the time is theirs first.
         _ = necessary.complete, sufficient.complete
-        return Found(necessary, sufficient, self._nearest(most, patience))
+        constant = self.is_constant if necessary.count is None else not necessary.count
+        every = range(len(self.variables))
+        return Answer(
+            self.question,
+            self.instance,
+            self.classifier.tested,
+            necessary,
+            sufficient,
+            self._nearest(most, patience),
+            self.bias(protected, limit=limit, timeout=timeout) if several(protected, "protected") else None,
+            is_shortest=shortest,
+            is_constant=constant,
+            is_never=constant and isinstance(self.classifier, HasPath) and self._holds_whatever(every),
+        )
 
     def to_dict(
         self, *, limit: int | None = 10, timeout: float | None = None, shortest: bool = False
@@ -292,23 +307,7 @@ class Explanation(ByFields):
 
         `timeout` is for all of it.
         """
-        return self.as_dict(self.find(limit=limit, timeout=timeout, shortest=shortest))
-
-    def as_dict(self, found: Found) -> dict[str, Any]:
-        """The explanation, with what was found, as plain data."""
-        known = (v for v in self.classifier.tested if self.states[v] != UNKNOWN)
-        return {
-            "schema": SCHEMA,
-            "instance": {name: _plain(value) for name, value in self.instance.items()},
-            "states": {self.variables[v].name: self.variables[v].text(self.states[v]) for v in known},
-            **({"unknown": list(self.unknown)} if self.unknown else {}),
-            "decision": self.decision,
-            "against": self.against,
-            "necessary": _reasons_dict(found.necessary),
-            "sufficient": _reasons_dict(found.sufficient),
-            "counterfactuals": [change.to_dict() for change in found.nearest],
-            **({} if found.nearest.complete else {"counterfactuals_complete": False}),
-        }
+        return self.answer(limit=limit, timeout=timeout, shortest=shortest).to_dict()
 
     def to_json(self, **options: Any) -> str:
         """`to_dict` as JSON text."""
@@ -317,7 +316,7 @@ class Explanation(ByFields):
     def __str__(self) -> str:
         from quia.show.text import explanation_text
 
-        return explanation_text(self)
+        return explanation_text(self.answer())
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the page of `quia report`."""
@@ -328,47 +327,3 @@ class Explanation(ByFields):
     def __repr__(self) -> str:
         question = f"why not {self.against!r}" if self.against is not None else "why"
         return f"<Explanation: {question}, decision {self.decision!r}>"
-
-
-def _reasons_dict(found: Reasons) -> dict[str, Any]:
-    return {"complete": found.complete, "count": found.count, "reasons": [reason.to_dict() for reason in found]}
-
-
-def _target(classifier: Classifier, decision: int, against: str | None) -> str | None:
-    if against is None:
-        return None
-    if against not in classifier.classes:
-        raise InstanceError(
-            f"against is {shown(against)}; the classes are {listed(classifier.classes)}"
-            f"{did_you_mean(against, classifier.classes)}"
-        )
-    if against == classifier.classes[decision]:
-        raise InstanceError(
-            f"the decision is {against!r} already, so there is no 'why not {against}'; ask why it is, or against"
-            " another class"
-        )
-    return against
-
-
-def _values(classifier: Classifier, instance: Any) -> dict[str, Any]:
-    """The instance's values of the classifier's variables, by name; those not tested only where they are given."""
-    variables = classifier.variables
-    if isinstance(instance, Mapping) or hasattr(instance, "keys"):
-        given = set(instance.keys())
-        return {v.name: instance[v.name] for v in variables if v.name in given}
-    every = range(len(variables))
-    return {variables[i].name: value for i, value in zip(every, tested_values(variables, every, instance), strict=True)}
-
-
-def _plain(value: Any) -> Any:
-    """A value that JSON can hold."""
-    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
-        value = value.item()  # a NumPy scalar
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        return hex(value)
-    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
-
-
-_MOST_BITS = 10_000  # Python writes larger numbers in no other way

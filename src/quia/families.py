@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from quia._kernel import Family, OverBudget, SetIterator
+from quia._kernel import Family, OverBudget
 from quia.errors import TooLarge
 from quia.patience import Patience
 
@@ -33,12 +33,32 @@ KEPT = 100_000
 """How many of the reasons that come one by one are kept, so that asking again costs no more time."""
 
 
+class FindsReasons(Protocol):
+    """Both kinds of reasons of one decision, however they are found."""
+
+    def answer(self, kind: Kind, *, shortest: bool, patience: Patience) -> Found:
+        """The reasons of a kind; what was worked out is kept."""
+        ...
+
+
 class FindsNecessary(Protocol):
     """How a decision's necessary reasons are found: by the kernel, in a decision graph or in any monotone NNF."""
 
     def __call__(
         self, *, shortest: bool, costs: npt.NDArray[np.int64] | None, timeout: float | None, memory: int
     ) -> Family: ...
+
+
+class SetSource(Protocol):
+    """Sets one after the other, until there is no other or time and memory are out."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether time and memory were enough so far."""
+        ...
+
+    def __iter__(self) -> Iterator[Members]: ...
+    def __next__(self) -> Members: ...
 
 
 class OneByOne:
@@ -48,10 +68,10 @@ class OneByOne:
     began, whose lock might never be released there.
     """
 
-    def __init__(self, find: Callable[[], SetIterator]) -> None:
+    def __init__(self, find: Callable[[], SetSource]) -> None:
         self._find = find
         self._kept: list[Members] = []
-        self._source: SetIterator | None = None
+        self._source: SetSource | None = None
         self._lock = threading.Lock()
         self._process = os.getpid()
         self.complete = True
@@ -97,7 +117,7 @@ class OneByOne:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class Found:
     """Reasons of one kind: a family, or where that did not fit or time ran out, what can be had one by one."""
 
     family: Family | None
@@ -123,10 +143,10 @@ class Answer:
                 limit=MEMORY,
             )
 
-    def restrict(self, containing: frozenset[int], avoiding: frozenset[int]) -> Answer:
+    def restrict(self, containing: frozenset[int], avoiding: frozenset[int]) -> Found:
         """Only the reasons with all of `containing` and none of `avoiding`."""
         if self.family is not None and (containing or avoiding):
-            return Answer(self.family.restrict(sorted(containing), sorted(avoiding)), self.costs)
+            return Found(self.family.restrict(sorted(containing), sorted(avoiding)), self.costs)
         return self
 
 
@@ -136,15 +156,15 @@ class Families:
 
     find_necessary: FindsNecessary = field(repr=False)
     costs: npt.NDArray[np.int64] | None = None
-    _whole: dict[tuple[Kind, bool], Answer] = field(default_factory=dict, repr=False)
-    _cut_short: dict[tuple[Kind, bool], tuple[Answer, float | None]] = field(default_factory=dict, repr=False)
+    _whole: dict[tuple[Kind, bool], Found] = field(default_factory=dict, repr=False)
+    _cut_short: dict[tuple[Kind, bool], tuple[Found, float | None]] = field(default_factory=dict, repr=False)
 
     @staticmethod
     def of(find_necessary: FindsNecessary, costs: Costs | None) -> Families:
         """The families behind a way to find necessary reasons."""
         return Families(find_necessary, None if costs is None else np.array(costs.whole, np.int64))
 
-    def answer(self, kind: Kind, *, shortest: bool, patience: Patience) -> Answer:
+    def answer(self, kind: Kind, *, shortest: bool, patience: Patience) -> Found:
         """The reasons of a kind; a whole answer is kept for good, one cut short until there is more patience."""
         if (whole := self._whole.get((kind, shortest))) is not None:
             return whole
@@ -160,26 +180,29 @@ class Families:
             self._whole[kind, shortest] = found
         return found
 
-    def _necessary(self, shortest: bool, patience: Patience) -> Answer:
+    def _necessary(self, shortest: bool, patience: Patience) -> Found:
+        every = self._whole.get(("necessary", False))
+        if shortest and every is not None and every.family is not None:
+            return Found(every.family.shortest(self.costs), self.costs)
         with patience.spending():
             family = self.find_necessary(shortest=shortest, costs=self.costs, timeout=patience.left, memory=MEMORY)
         # An incomplete family may hold sets that are not minimal, so it is no answer at all.
-        return Answer(family if family.complete else None, self.costs)
+        return Found(family if family.complete else None, self.costs)
 
-    def _sufficient(self, shortest: bool, patience: Patience) -> Answer:
+    def _sufficient(self, shortest: bool, patience: Patience) -> Found:
         """The minimal hitting sets of the necessary reasons."""
         necessary = self.answer("necessary", shortest=False, patience=patience).family
         if necessary is None:
-            return Answer(None, self.costs)
+            return Found(None, self.costs)
         memory = max(MEMORY - necessary.bytes, 0)
         with patience.spending():
             try:
                 family = necessary.dual(shortest=shortest, costs=self.costs, timeout=patience.left, memory=memory)
-                return Answer(family, self.costs)
+                return Found(family, self.costs)
             except OverBudget:
                 pass
         timeout = patience.for_last_step
-        return Answer(
+        return Found(
             None,
             self.costs,
             OneByOne(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,21 +11,24 @@ import numpy.typing as npt
 
 from quia import _kernel
 from quia.caching import cached_property
+from quia.classifier import ClassifierBase
 from quia.consistent import Edges, establish
 from quia.errors import MissingValue, listed
+from quia.graph_arrays import Ints, flat_edges, names_of_copies, what_changed
 from quia.pickling import ByFields
-from quia.variables import UNKNOWN, Variable, encode_instance, tested_values
+from quia.variables import UNKNOWN, Variable, tested_values
 
 if TYPE_CHECKING:
     from quia.nnf import NNF
+    from quia.question import Question
+    from quia.region import Region
 
 States = Sequence[int] | Mapping[int, int]
 """The state of each variable."""
-Ints = npt.NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class DecisionGraph(ByFields):
+class DecisionGraph(ByFields, ClassifierBase):
     """A classifier whose nodes test variables and whose leaves name classes.
 
     Nodes are ints, children before parents, the root last, all reached from it. `tests[n]` is the variable that node
@@ -82,9 +85,9 @@ class DecisionGraph(ByFields):
             tuple(classes),
             np.array([tests[n] for n in made.origin], np.int32),
             np.array([labels[n] for n in made.origin], np.int32),
-            *_flat_edges(made.edges),
-            names=None if names is None else tuple(_names_of_copies(made.origin, names)),
-            notes=(*notes, *_what_changed(made.origin, called)),
+            *flat_edges(made.edges),
+            names=None if names is None else tuple(names_of_copies(made.origin, names)),
+            notes=(*notes, *what_changed(made.origin, called)),
         )
 
     @staticmethod
@@ -157,6 +160,20 @@ class DecisionGraph(ByFields):
         """Whether no node has two parents."""
         return len(np.unique(self.child)) == len(self.child)
 
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        """`decision tree` or `decision graph`."""
+        return "decision tree" if self.is_tree else "decision graph"
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many nodes, leaves and edges there are, and the tests on the longest path."""
+        depth: list[int] = []
+        for _, _, edges in self.nodes:
+            depth.append(1 + max((depth[child] for _, child in edges), default=-1))
+        leaves = int((self.tests < 0).sum())
+        return {"nodes": len(self), "leaves": leaves, "edges": len(self.child), "depth": depth[-1]}
+
     @cached_property
     def nodes(self) -> tuple[tuple[int, int, Edges], ...]:
         """For plain loops: each node's variable (or -1), class (or -1) and (states, child) edges."""
@@ -182,27 +199,69 @@ class DecisionGraph(ByFields):
             len(self.classes),
         )
 
-    def find_necessary(
-        self, states: Sequence[int], *, against: str | None, frozen: Sequence[int], **limits: Any
-    ) -> _kernel.Family:
-        """The necessary reasons of the decision on an encoded instance, as sets of variables."""
-        return self.kernel.necessary(np.array(states, np.int32), **self.kernel_question(against, frozen), **limits)
+    def complete_reason(self, question: Question) -> NNF:
+        """Why the decision is what it is, in closed form (paper: Prop. 7 and 8). Complexity: linear in the graph."""
+        from quia.complete import of_graph
 
-    def holds_without(self, states: Sequence[int], changing: Collection[int], *, against: str | None) -> bool:
-        """Whether the decision on an encoded instance sticks whatever these variables are, all others kept."""
-        kept = set(range(len(self.variables))).difference(changing)
-        length = self.kernel.shortest_length(np.array(states, np.int32), **self.kernel_question(against, kept))
-        return length is None
+        return of_graph(self, question)
 
-    def kernel_question(self, against: str | None, frozen: Collection[int]) -> dict[str, Any]:
-        """What the kernel is to be asked, as its arguments."""
+    def find_necessary(self, question: Question, **limits: Any) -> _kernel.Family:
+        """The necessary reasons of a decision, as sets of variables."""
+        return self.kernel.necessary(np.array(question.states, np.int32), **self.kernel_question(question), **limits)
+
+    def kernel_question(self, question: Question) -> dict[str, Any]:
+        """What the kernel is to be asked, beside the instance, as its arguments."""
         held = np.zeros(len(self.variables), np.uint8)
-        held[list(frozen)] = 1
-        return {"target": -1 if against is None else self.classes.index(against), "frozen": held}
+        held[list(question.frozen)] = 1
+        return {"keeps": self.mask_of_classes(question.keeps), "frozen": held}
 
-    def encode(self, instance: Any) -> tuple[int, ...]:
-        """The state of every tested variable in an instance; -1 for the others, and where a value is missing."""
-        return encode_instance(self.variables, self.tested, instance, partial=True)
+    def mask_of_classes(self, labels: Collection[int]) -> npt.NDArray[np.uint8]:
+        """For each class whether it is one of these."""
+        mask = np.zeros(len(self.classes), np.uint8)
+        mask[list(labels)] = 1
+        return mask
+
+    def escape(self, question: Question, region: Region) -> tuple[int, ...] | None:
+        """An instance in the region, and possible, whose class does not keep the decision; None if there is none.
+
+        On every path the tests agree (the weak test-once property), so reaching a leaf is enough. Complexity: linear.
+        """
+        possible = region.intersection(question.within)
+        if possible.is_empty:
+            return None
+        bounded = sorted(possible.bounds)
+        pairs = [pair for v in bounded for pair in possible.bounds[v]]
+        found = self.kernel.escape(
+            np.array(question.states, np.int32),
+            self.mask_of_classes(question.keeps),
+            np.array(bounded, np.int32),
+            np.cumsum([0, *(len(possible.bounds[v]) for v in bounded)], dtype=np.int64),
+            np.array([low for low, _ in pairs], np.int32),
+            np.array([high for _, high in pairs], np.int32),
+        )
+        return None if found is None else tuple(found)
+
+    def changes(
+        self, question: Question, changing: Sequence[int], poll: Callable[[], None]
+    ) -> Iterator[tuple[tuple[int, ...], Collection[int]]]:
+        """New states of these variables that can change the decision, nearest first, and the classes they lead to."""
+        from quia.graph_changes import changes
+
+        return changes(self, question, changing, poll)
+
+    def differing(self, protected: Collection[int]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """Two instances that differ in protected variables only and are decided differently; None if there are none."""
+        from quia.graph_bias import differing
+
+        return differing(self, protected)
+
+    def decide_rows(self, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """The class of each encoded row; -2 - v where it depends on the unknown variable v."""
+        return self.kernel.classify(rows)
+
+    def batch(self, rows: npt.NDArray[np.int32], **asked: Any) -> _kernel.BatchResult:
+        """The reasons of each encoded row."""
+        return self.kernel.batch(rows, **asked)
 
     def classify(self, instance: Any) -> str:
         """The class that the graph gives an instance; values that its path does not ask for may be missing.
@@ -284,56 +343,3 @@ class _Encoding(dict[int, int]):
 
     def __missing__(self, variable: int) -> int:
         return self.variables[variable].encode(self.values_of[variable])
-
-
-def _flat_edges(edges: Sequence[Edges]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    edge_start, child, range_start, low, high = [0], [], [0], [], []
-    for outgoing in edges:
-        for states, there in outgoing:
-            child.append(there)
-            for a, b in states:
-                low.append(a)
-                high.append(b)
-            range_start.append(len(low))
-        edge_start.append(len(child))
-    return (
-        np.array(edge_start, np.int64),
-        np.array(child, np.int32),
-        np.array(range_start, np.int64),
-        np.array(low, np.int32),
-        np.array(high, np.int32),
-    )
-
-
-def _names_of_copies(origin: Sequence[int], names: Sequence[str]) -> Iterator[str]:
-    """Each node's own name; its second copy is called name~2, and so on."""
-    taken = set(names)
-    copies: dict[int, int] = {}
-    for node in origin:
-        copies[node] = copies.get(node, 0) + 1
-        name = names[node]
-        if copies[node] > 1:
-            while (name := f"{names[node]}~{copies[node]}") in taken:
-                copies[node] += 1
-            taken.add(name)
-        yield name
-
-
-def _what_changed(origin: Sequence[int], names: Sequence[str]) -> Iterator[str]:
-    kept = set(origin)
-    if len(kept) < len(origin):
-        copied = len({node for node, count in _counts(origin).items() if count > 1})
-        yield (
-            f"specialised: {len(names)} nodes became {len(origin)}, because a variable is tested again in differing"
-            f" contexts below {copied} of them"
-        )
-    gone = [names[node] for node in range(len(names)) if node not in kept]
-    if gone:
-        yield f"dropped {len(gone)} nodes that decide nothing, as what they test is settled above: {listed(gone, 8)}"
-
-
-def _counts(origin: Sequence[int]) -> dict[int, int]:
-    counts: dict[int, int] = {}
-    for node in origin:
-        counts[node] = counts.get(node, 0) + 1
-    return counts

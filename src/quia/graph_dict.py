@@ -8,7 +8,7 @@ from typing import Any
 from quia import conditions
 from quia.conditions import Condition
 from quia.consistent import Edges
-from quia.cuts import Cut, interval_text
+from quia.cuts import Cut, Interval
 from quia.errors import GraphError, brief, did_you_mean, listed, shown
 from quia.graph import DecisionGraph
 from quia.ranges import Ranges, union
@@ -96,7 +96,7 @@ def _declared(graph: DecisionGraph) -> dict[str, Any]:
             declared[variable.name]["missing"] = True
         idle = [cut for state, cut in enumerate(variable.cuts) if state not in ends[index]]
         if idle:
-            declared[variable.name]["cuts"] = [interval_text(None, cut) for cut in idle]
+            declared[variable.name]["cuts"] = [Interval(None, cut).readable().text for cut in idle]
     return declared
 
 
@@ -239,7 +239,7 @@ def _variables(
                 if condition == MISSING:
                     if name in reached:
                         missing.add(test)
-                elif isinstance(condition, conditions.Interval):
+                elif isinstance(condition, Interval):
                     cuts[test].update((cut, None) for cut in condition if cut is not None)
     return [
         Variable.nominal(name, how["states"], other=how.get("other"), no_value=how.get("missing"))

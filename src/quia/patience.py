@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager
 from time import monotonic
 from typing import Any
 
@@ -53,21 +53,49 @@ class Patience:
         finally:
             self._spent += monotonic() - start
 
+    def step(self) -> AbstractContextManager[Clock]:
+        """Count the time that the work within takes; it is to call the clock that it gets now and then."""
+        return self._timed(self.left)
+
+    def last_step(self) -> AbstractContextManager[Clock]:
+        """The same for a last step, which has some time in any case."""
+        return self._timed(self.for_last_step)
+
     @contextmanager
-    def last_step(self) -> Generator[Callable[[], None]]:
-        """Count the time that the work within takes; it is to call what it gets, which raises OutOfTime at the end."""
-        seconds = self.for_last_step
-        end = math.inf if seconds is None else monotonic() + seconds
-
-        def poll() -> None:
-            if monotonic() > end:
-                raise OutOfTime
-
+    def _timed(self, seconds: float | None) -> Generator[Clock]:
         with self.spending():
-            yield poll
+            yield Clock(seconds)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Patience, (self.seconds,)
+
+
+class Clock:
+    """What long work calls at every step: it raises OutOfTime once the time is over.
+
+    >>> clock = Clock(60.0)
+    >>> clock()
+    >>> 59 < clock.left <= 60
+    True
+    """
+
+    __slots__ = ("_end",)
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self.reset(seconds)
+
+    def reset(self, seconds: float | None) -> None:
+        """Begin anew."""
+        self._end = math.inf if seconds is None else monotonic() + seconds
+
+    def __call__(self) -> None:
+        if monotonic() > self._end:
+            raise OutOfTime
+
+    @property
+    def left(self) -> float | None:
+        """How many seconds there still are; None for no limit."""
+        return None if self._end == math.inf else max(self._end - monotonic(), 0.0)
 
 
 class OutOfTime(Exception):

@@ -11,7 +11,7 @@ from quia._kernel import Family, OverBudget
 from quia.arguments import whole
 from quia.caching import cached_property
 from quia.errors import InstanceError, TooLarge, did_you_mean, shown
-from quia.families import MEMORY, Answer, Kind, Members
+from quia.families import MEMORY, Found, Kind, Members
 from quia.patience import Patience
 from quia.pickling import ByFields
 from quia.reason import Reason
@@ -34,12 +34,12 @@ class Reasons(ByFields):
     states: tuple[int, ...]
     limit: int | None
     patience: Patience
-    _search: Callable[[Patience], Answer] = field(repr=False)
+    _search: Callable[[Patience], Found] = field(repr=False)
     _with: frozenset[int] = frozenset()
     _without: frozenset[int] = frozenset()
 
     @cached_property
-    def _answer(self) -> Answer:
+    def _answer(self) -> Found:
         return self._search(self.patience).restrict(self._with, self._without)
 
     @property
@@ -91,8 +91,11 @@ class Reasons(ByFields):
         return {self.variables[v].name: n for v, n in sorted(counts.items())}
 
     def __iter__(self) -> Iterator[Reason]:
-        for members in islice(self._listing(), self.limit):
-            yield Reason.of(self.variables, self.states, members)
+        return (Reason.of(self.variables, self.states, members) for members in self.members())
+
+    def members(self) -> Iterator[Members]:
+        """The same reasons as the indices of their variables."""
+        return islice(self._listing(), self.limit)
 
     def _listing(self) -> Iterator[Members]:
         listing = self._answer.listing()
@@ -128,7 +131,7 @@ class Reasons(ByFields):
     def __contains__(self, reason: object) -> bool:
         """Whether a Reason, or the reason with these features, is one of them, whatever the limit."""
         if isinstance(reason, Reason):
-            if any(state.index != self.states[self._index(state.feature)] for state in reason):
+            if any(literal.states != (self.states[self._index(literal.feature)],) for literal in reason):
                 return False
             reason = reason.features
         if not isinstance(reason, Iterable) or isinstance(reason, str):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal, Protocol
 
-from quia.cuts import Cut, interval_text, nearest_single
+from quia.cuts import Cut, Interval, nearest_single
 from quia.errors import GraphError, InstanceError, MissingValue, did_you_mean, listed, shown
 from quia.values import TRUTHS, is_missing, spellings, truth
 
@@ -150,13 +150,19 @@ class Variable:
         return bisect_left(self.below, cut.last_below(self.single)) + 1
 
     def text(self, state: int) -> str:
-        """A state in words, without the variable's name: `medium`, `< 1450`, `(0.6, 1.5]`, `missing`."""
+        """The name of a state: `medium`, `< 1450`, `(0.6, 1.5]`, `missing`."""
         if self.labels is not None:
             return self.labels[state]
-        if self.missing and state == len(self.cuts) + 1:
-            return MISSING
-        lower, upper = self.cuts[state - 1] if state else None, self.cuts[state] if self.cuts[state:] else None
-        return interval_text(lower, upper, single=self.single)
+        return MISSING if self.is_missing_state(state) else self.interval(state, state).text
+
+    def is_missing_state(self, state: int) -> bool:
+        """Whether this is the state of a numeric variable for a value that is missing."""
+        return self.missing and state == len(self.cuts) + 1
+
+    def interval(self, low: int, high: int) -> Interval:
+        """The numbers in the states of a numeric variable from one to another."""
+        lower, upper = self.cuts[low - 1] if low else None, self.cuts[high] if self.cuts[high:] else None
+        return Interval(lower, upper).readable(single=self.single)
 
     def phrase(self, state: int) -> str:
         """A state in words, with the variable's name.
@@ -164,12 +170,9 @@ class Variable:
         >>> Variable.nominal("GPA", ["low", "high"]).phrase(0), Variable.numeric("W", [1, 2]).phrase(1)
         ('GPA=low', 'W in (1, 2]')
         """
-        text = self.text(state)
-        if self.labels is not None:
-            return f"{self.name}={text}"
-        if text == MISSING:
-            return f"{self.name} is missing"
-        return f"{self.name} {text}" if text[0] in "<>" else f"{self.name} in {text}"
+        from quia.literal import State
+
+        return str(State(self, state))
 
     def _encode_label(self, value: Any) -> int:
         found, missing = self._named(value), is_missing(value)
@@ -228,6 +231,16 @@ class Variable:
             raise InstanceError(f"{self.name} is {shown(value)}, which is not a number") from None
         except OverflowError:
             raise InstanceError(f"{self.name} is {shown(value)}, which is too large for a 64-bit number") from None
+
+
+def nearest_first(variable: Variable, own: int) -> list[int]:
+    """All states but one, the nearest to it first, and a missing value last."""
+    others = [state for state in range(variable.size) if state != own]
+    numbers = len(variable.cuts)
+    if not variable.is_numeric or own > numbers:
+        return others
+    # A missing value, the last state, is farther than any number.
+    return sorted(others, key=lambda state: (state > numbers, abs(state - own), state))
 
 
 def encode_instance(

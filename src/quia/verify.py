@@ -1,7 +1,8 @@
 """An independent checker: a reason in, silence or a witness out.
 
-It shares no code with what finds reasons. It asks one thing of the classifier: is there another decision when some
-features keep the instance's states and the others may be anything.
+It shares no code with the closed forms that find reasons. It asks one thing of the classifier, `escape`: is there
+another decision when some features keep the instance's states and the others may be anything. A witness is classified
+anew before it is shown.
 """
 
 from __future__ import annotations
@@ -9,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from quia.arguments import feature_indices, several
+from quia.arguments import several
 from quia.errors import InstanceError, Refuted, did_you_mean, shown
-from quia.variables import decide_instance
 
 if TYPE_CHECKING:
-    from quia.circuit import Circuit
     from quia.classifier import Classifier
-    from quia.graph import DecisionGraph
+    from quia.question import Question
     from quia.reason import Reason
+    from quia.region import Region
 
 
 def verify(
@@ -41,32 +41,24 @@ def verify(
     """
     if kind not in ("sufficient", "necessary"):
         raise InstanceError(f"the kind of reason is {shown(kind)}; it is 'sufficient' or 'necessary'")
-    from quia.classifier import loaded
+    from quia.classifier import loaded  # not above, as `verify` is there before NumPy is
+    from quia.question import ask
 
-    question = _Question(loaded(classifier), instance, against, frozen)
-    claimed = question.features(reason)
+    classifier = loaded(classifier)
+    check = _Check(classifier, ask(classifier, instance, against=against, frozen=frozen))
+    claimed = check.features(reason)
     if kind == "sufficient":
-        question.check_sufficient(claimed)
+        check.check_sufficient(claimed)
     else:
-        question.check_necessary(claimed)
+        check.check_necessary(claimed)
 
 
-class _Question:
-    def __init__(self, graph: Classifier, instance: Any, against: str | None, frozen: Collection[str]) -> None:
-        self.graph, self.states = graph, graph.encode(instance)
-        self.index = {v.name: i for i, v in enumerate(graph.variables)}
-        self.frozen = frozenset(feature_indices(self.index, frozen, "frozen"))
-        decision = decide_instance(graph, self.states, instance)
-        if against is None:
-            self.changed = frozenset(range(len(graph.classes))) - {decision}
-            self.what = f"the decision {graph.classes[decision]!r}"
-        elif against == graph.classes[decision]:
-            raise InstanceError(f"the decision is {against!r} already, so there is no reason why it is not")
-        elif against in graph.classes:
-            self.changed = frozenset((graph.classes.index(against),))
-            self.what = f"the decision not {against!r}"
-        else:
-            raise InstanceError(f"there is no class {shown(against)}{did_you_mean(against, graph.classes)}")
+class _Check:
+    def __init__(self, classifier: Classifier, question: Question) -> None:
+        self.classifier, self.question, self.states = classifier, question, question.states
+        self.index = {v.name: i for i, v in enumerate(question.variables)}
+        decided = repr(question.classes[question.decision])
+        self.what = f"the decision {decided if question.against is None else f'not {question.against!r}'}"
 
     def features(self, reason: Any) -> tuple[int, ...]:
         """The variables of a claimed reason; states or values, where it names them, must be the instance's."""
@@ -88,12 +80,12 @@ class _Question:
     def _is_of(self, variable: int, value: Any) -> bool:
         """Whether a value is one of the instance's state."""
         try:
-            return self.graph.variables[variable].encode(value) == self.states[variable]
+            return self.question.variables[variable].encode(value) == self.states[variable]
         except InstanceError:
             return False
 
     def check_sufficient(self, claimed: Sequence[int]) -> None:
-        found = self._reach(keep=claimed)
+        found = self._escaped(self.question.worlds(claimed))
         if found is not None:
             raise Refuted(
                 f"{self._named(claimed)} does not force {self.what}: {self._told(found)} keeps it and is decided"
@@ -102,19 +94,18 @@ class _Question:
             )
         for feature in claimed:
             rest = [v for v in claimed if v != feature]
-            if self._reach(keep=rest) is None:
+            if self._escaped(self.question.worlds(rest)) is None:
                 raise Refuted(
                     f"{self._named(claimed)} is not minimal: {self._named(rest)} forces {self.what} too",
-                    witness={self.graph.variables[v].name: self._text(v) for v in rest},
+                    witness={self.question.variables[v].name: self._text(v) for v in rest},
                 )
 
     def check_necessary(self, claimed: Sequence[int]) -> None:
-        every = frozenset(range(len(self.states)))
-        if self._reach(keep=every.difference(claimed)) is None:
+        if self._escaped(self.question.worlds_changing(claimed)) is None:
             raise Refuted(f"no change of {self._named(claimed)} alone changes {self.what}", witness=None)
         for feature in claimed:
             rest = [v for v in claimed if v != feature]
-            found = self._reach(keep=every.difference(rest))
+            found = self._escaped(self.question.worlds_changing(rest))
             if found is not None:
                 raise Refuted(
                     f"{self._named(claimed)} is not minimal: changing {self._named(rest)} is enough to change"
@@ -122,57 +113,15 @@ class _Question:
                     witness=found,
                 )
 
-    def _reach(self, keep: Collection[int]) -> dict[str, str] | None:
-        """An instance that keeps what it must and is decided otherwise, or None if there is none."""
-        from quia.circuit import Circuit
-
-        if isinstance(self.graph, Circuit):
-            return self._reach_in_circuit(self.graph, keep)
-        return self._reach_in_graph(self.graph, keep)
-
-    def _reach_in_circuit(self, circuit: Circuit, keep: Collection[int]) -> dict[str, str] | None:
-        kept = self.frozen.union(keep)
-        free = [v for v in circuit.tested if v not in kept]
-        found = circuit.changed_instance(self.states, free, circuit.decide(self.states))
-        return None if found is None else self._checked(found)
-
-    def _reach_in_graph(self, graph: DecisionGraph, keep: Collection[int]) -> dict[str, str] | None:
-        """Every path of a graph with the weak test-once property is possible, so reaching a leaf is enough."""
-        came_from: dict[int, tuple[int, int, int] | None] = {len(graph) - 1: None}
-        work = [len(graph) - 1]
-        while work:
-            node = work.pop()
-            variable = int(graph.tests[node])
-            if variable < 0:
-                if int(graph.labels[node]) in self.changed:
-                    return self._instance(node, came_from)
-                continue
-            fixed = (variable in self.frozen or variable in keep) and self.states[variable] >= 0
-            for edge in range(int(graph.edge_start[node]), int(graph.edge_start[node + 1])):
-                first, last = int(graph.range_start[edge]), int(graph.range_start[edge + 1])
-                lows, highs = graph.low[first:last].tolist(), graph.high[first:last].tolist()
-                own = any(a <= self.states[variable] <= b for a, b in zip(lows, highs, strict=True))
-                child = int(graph.child[edge])
-                if child not in came_from and (own or not fixed):
-                    came_from[child] = (node, variable, self.states[variable] if own else lows[0])
-                    work.append(child)
-        return None
-
-    def _instance(self, leaf: int, came_from: Mapping[int, tuple[int, int, int] | None]) -> dict[str, str]:
-        states = list(self.states)
-        step, settled = came_from[leaf], set()
-        while step is not None:
-            node, variable, state = step
-            if variable not in settled:  # the last test of a variable on the path knows its states best
-                settled.add(variable)
-                states[variable] = state
-            step = came_from[node]
-        return self._checked(states)
-
-    def _checked(self, states: Sequence[int]) -> dict[str, str]:
-        if self.graph.decide(states) not in self.changed:
+    def _escaped(self, region: Region) -> dict[str, str] | None:
+        """An instance in the region that is decided otherwise, in words, or None if there is none."""
+        found = self.classifier.escape(self.question, region)
+        if found is None:
+            return None
+        if not region.contains(found) or self.classifier.decide(found) in self.question.keeps:
             raise AssertionError("the classifier lacks the form that its kind must have")
-        return {v.name: v.text(s) for v, s in zip(self.graph.variables, states, strict=True) if s >= 0}
+        variables = self.question.variables
+        return {variables[v].name: variables[v].text(found[v]) for v in self.classifier.tested}
 
     def _index(self, name: Any) -> int:
         if not isinstance(name, str) or name not in self.index:
@@ -182,11 +131,11 @@ class _Question:
     def _text(self, variable: int) -> str:
         state = self.states[variable]
         if state >= 0:
-            return self.graph.variables[variable].text(state)
-        return "not known" if variable in self.graph.tested else "not tested"
+            return self.question.variables[variable].text(state)
+        return "not known" if variable in self.classifier.tested else "not tested"
 
     def _named(self, variables: Iterable[int]) -> str:
-        return " and ".join(self.graph.variables[v].name for v in variables) or "nothing at all"
+        return " and ".join(self.question.variables[v].name for v in variables) or "nothing at all"
 
     def _told(self, witness: Mapping[str, str]) -> str:
         differing = [f"{name}: {text}" for name, text in witness.items() if text != self._text(self.index[name])]

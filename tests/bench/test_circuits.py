@@ -7,8 +7,8 @@ import pytest
 
 from quia.bench import circuits, generate, generate_circuits
 from quia.cli import main
-from quia.complete import complete_reason
 from quia.load import nnf, sdd
+from quia.question import why
 
 LINEAR = {"OBDD": 2, "SDD": 4, "Decision-DNNF": 2}
 """Nodes and edges of a complete reason for each of the circuit's, as counted from the rules that make it.
@@ -25,7 +25,7 @@ def test_complete_reasons_of_both_decisions_are_linear_in_size(kind):
         size = made.nodes + made.edges
         for decision, instances in circuits._instances(made.classifier).items():
             for states in instances:
-                reason = complete_reason(made.classifier, states)
+                reason = made.classifier.complete_reason(why(made.classifier, states))
                 assert reason.node_count + reason.edge_count <= LINEAR[kind] * size + 10
                 assert reason.is_monotone
                 seen.add((decision, size))

@@ -1,80 +1,83 @@
-"""From encoded rows to their answers: the kernel for graphs, one by one for circuits."""
+"""From encoded rows to their answers: many at once where the classifier can, else one by one."""
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Iterable
 from itertools import islice
-from operator import eq, ne
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from quia.batch import circuits
-from quia.batch.answers import Answers, Bools, Ints, Lists, Numbers
-from quia.batch.question import KINDS, Question
-from quia.circuit import Circuit
+from quia.batch import one_by_one
+from quia.batch.answers import LARGEST_COUNT, Answers, Bools, Gathered, Ints, Lists, Numbers
+from quia.batch.question import Request
+from quia.classifier import Batches
 from quia.counterfactual import changed_states
-from quia.families import MEMORY
+from quia.families import KINDS, MEMORY
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
 
-LARGEST_COUNT = 10**38 - 1
-"""What a decimal of 38 digits holds, which every engine can read."""
 
-
-def answer(classifier: Classifier, rows: npt.NDArray[np.int32], question: Question) -> Answers:
+def answer(classifier: Classifier, rows: npt.NDArray[np.int32], request: Request) -> Answers:
     """The answers for encoded rows, each worked out anew."""
-    batch = partial(circuits.batch, classifier) if isinstance(classifier, Circuit) else classifier.kernel.batch
+    if isinstance(classifier, Batches):
+        return _by_kernel(classifier, rows, request)
+    return one_by_one.answer(classifier, rows, request)
+
+
+def _by_kernel(classifier: Batches, rows: npt.NDArray[np.int32], request: Request) -> Answers:
+    terms = request.terms
     common: dict[str, Any] = {
-        "target": question.against,
-        "costs": None if question.costs is None else np.array(question.costs.whole, np.int64),
-        "threads": question.threads,
-        "timeout_per_row": question.timeout,
+        "keeps": None if terms.target is None else _mask(len(terms.classes), terms.keeps(-1)),
+        "costs": request.costs,
+        "threads": request.threads,
+        "timeout_per_row": request.timeout,
         "memory": MEMORY,
     }
-    frozen = _mask(classifier, question.frozen)
+    frozen = _mask(len(terms.variables), terms.frozen)
     # Counterfactuals come from the shortest necessary reasons, all of them, whether those are asked for or not.
-    necessary = "necessary" in question.shortest or question.counterfactuals > 0
-    found: Any = batch(
+    necessary = "necessary" in request.shortest or request.counterfactuals > 0
+    found: Any = classifier.batch(
         rows,
         frozen=frozen,
-        limit=_EVERY if question.counterfactuals else question.limit,
+        limit=_EVERY if request.counterfactuals else request.limit,
         necessary=necessary,
-        sufficient="sufficient" in question.shortest,
-        count_necessary=question.counts,
-        count_sufficient=question.counts,
+        sufficient="sufficient" in request.shortest,
+        count_necessary=request.counts,
+        count_sufficient=request.counts,
         **common,
     )
     decision = found["decision"]
-    void = decision == question.against
+    void = np.zeros(len(rows), bool) if terms.target is None else decision == terms.target
     lists: dict[str, Lists] = {}
     numbers: dict[str, Numbers] = {}
     complete = ~void
     for kind in KINDS:
-        if kind in question.shortest:
-            lists[f"shortest_{kind}"] = _first(_lists(found[kind], rows, void), question.limit)
+        if kind in request.shortest:
+            lists[f"shortest_{kind}"] = _first(_lists(found[kind], rows, void), request.limit)
             numbers[f"shortest_{kind}_ties"] = _numbers(found[kind], "ties", void)
         if kind in found:
             complete &= found[kind]["complete"].astype(bool)
-        if question.counts:
+        if request.counts:
             numbers[f"{kind}_count"] = _numbers(found[f"count_{kind}"], "count", void)
             complete &= found[f"count_{kind}"]["complete"].astype(bool)
     for number in numbers.values():
-        complete[[row for row, value in number.large.items() if value > LARGEST_COUNT]] = False
-    if question.all_reasons:
-        every: Any = batch(rows, frozen=frozen, limit=question.all_reasons, shortest=False, **common)
+        complete[number.beyond(LARGEST_COUNT)] = False
+    if request.all_reasons:
+        every: Any = classifier.batch(rows, frozen=frozen, limit=request.all_reasons, shortest=False, **common)
         for kind in KINDS:
             lists[f"{kind}_reasons"] = _lists(every[kind], rows, void)
             complete &= every[kind]["complete"].astype(bool)
-    if question.counterfactuals:
+    if request.counterfactuals:
         shortest = _lists(found["necessary"], rows, void)
-        lists["counterfactuals"] = _counterfactuals(classifier, rows, decision, shortest, question)
-    if question.protected:
+        lists["counterfactuals"] = _counterfactuals(classifier, rows, decision, shortest, request)
+    if request.protected:
         # The necessary reasons of protected features alone: those that are left when nothing else can change.
-        others = _mask(classifier, set(range(len(classifier.variables))) - set(question.protected))
-        bias = batch(rows, frozen=others, limit=max(question.limit, 1), shortest=False, sufficient=False, **common)
+        others = _mask(len(terms.variables), set(range(len(terms.variables))).difference(request.protected))
+        most = max(request.limit, 1)
+        bias: Any = classifier.batch(rows, frozen=others, limit=most, shortest=False, sufficient=False, **common)
         lists["bias_reasons"] = _lists(bias["necessary"], rows, void)
         complete &= bias["necessary"]["complete"].astype(bool)
     return Answers(decision, complete & ~void, lists, numbers)
@@ -83,9 +86,9 @@ def answer(classifier: Classifier, rows: npt.NDArray[np.int32], question: Questi
 _EVERY = 2**40
 
 
-def _mask(classifier: Classifier, variables: Any) -> npt.NDArray[np.uint8]:
-    mask = np.zeros(len(classifier.variables), np.uint8)
-    mask[list(variables)] = 1
+def _mask(size: int, members: Iterable[int]) -> npt.NDArray[np.uint8]:
+    mask = np.zeros(size, np.uint8)
+    mask[list(members)] = 1
     return mask
 
 
@@ -139,29 +142,16 @@ def _numbers(part: Any, name: str, void: Bools) -> Numbers:
 
 
 def _counterfactuals(
-    classifier: Classifier, rows: npt.NDArray[np.int32], decision: Ints, shortest: Lists, question: Question
+    classifier: Classifier, rows: npt.NDArray[np.int32], decision: Ints, shortest: Lists, request: Request
 ) -> Lists:
     """The nearest changed instances of every row, the first so many."""
     set_start, member_start = shortest.set_start.tolist(), shortest.member_start.tolist()
-    members = shortest.variables.tolist()
-    starts, ends = [0], [0]
-    variables: list[int] = []
-    states: list[int] = []
-    labels: list[int] = []
+    members, known = shortest.variables.tolist(), shortest.known.tolist()
+    gathered = Gathered()
     for row, own in enumerate(rows.tolist()):
         reasons = [members[member_start[k] : member_start[k + 1]] for k in range(set_start[row], set_start[row + 1])]
-        sustains = partial(eq, int(decision[row])) if question.against < 0 else partial(ne, question.against)
-        for change in islice(changed_states(classifier, own, reasons, sustains=sustains), question.counterfactuals):
-            variables.extend(change.variables)
-            states.extend(change.states)
-            labels.append(change.label if change.certain else -2 - change.label)
-            ends.append(len(variables))
-        starts.append(len(labels))
-    return Lists(
-        shortest.known,
-        np.array(starts, np.int64),
-        np.array(ends, np.int64),
-        np.array(variables, np.int32),
-        np.array(states, np.int32),
-        np.array(labels, np.int32),
-    )
+        if reasons:
+            changes = changed_states(classifier, request.terms.question(own, int(decision[row])), reasons)
+            gathered.add_changes(islice(changes, request.counterfactuals))
+        gathered.end_row(known[row])
+    return gathered.lists()

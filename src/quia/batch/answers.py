@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from quia.counterfactual import Change
+
+LARGEST_COUNT = 10**38 - 1
+"""What a decimal of 38 digits holds, which every engine can read."""
 
 Ints = npt.NDArray[Any]
 Bools = npt.NDArray[np.bool_]
@@ -56,12 +61,62 @@ class Lists:
         )
 
 
+class Gathered:
+    """Lists that are made row by row, set by set."""
+
+    def __init__(self) -> None:
+        self._known: list[bool] = []
+        self._set_start, self._member_start = [0], [0]
+        self._variables: list[int] = []
+        self._states: list[int] = []
+        self._labels: list[int] = []
+
+    def add(self, variables: Iterable[int], states: Iterable[int], label: int = -1) -> None:
+        """One more set of the row in work."""
+        self._variables.extend(variables)
+        self._states.extend(states)
+        self._member_start.append(len(self._variables))
+        self._labels.append(label)
+
+    def add_changes(self, changes: Iterable[Change]) -> None:
+        """Changes of the row in work."""
+        for change in changes:
+            self.add(change.variables, change.states, change.label if change.certain else -2 - change.label)
+
+    def end_row(self, known: bool) -> None:
+        """The row in work is done; whether its list could be found."""
+        self._known.append(known)
+        self._set_start.append(len(self._labels))
+
+    def lists(self) -> Lists:
+        """What was gathered."""
+        return Lists(
+            np.array(self._known, bool),
+            np.array(self._set_start, np.int64),
+            np.array(self._member_start, np.int64),
+            np.array(self._variables, np.int32),
+            np.array(self._states, np.int32),
+            np.array(self._labels, np.int32),
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Numbers:
     """A number for every row: -1 where it is not known; those beyond 64 bits are in `large`, by row."""
 
     values: npt.NDArray[np.int64]
     large: dict[int, int] = field(default_factory=dict)
+
+    @staticmethod
+    def of(numbers: Sequence[int | None]) -> Numbers:
+        """These numbers; None is not known."""
+        large = {row: number for row, number in enumerate(numbers) if number is not None and number >= 2**63}
+        small = [-1 if number is None or row in large else number for row, number in enumerate(numbers)]
+        return Numbers(np.array(small, np.int64), large)
+
+    def beyond(self, most: int) -> list[int]:
+        """The rows whose number is larger than this."""
+        return [row for row, number in self.large.items() if number > most]
 
     def take(self, rows: Ints) -> Numbers:
         """The numbers of these rows, in this order."""

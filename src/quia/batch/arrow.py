@@ -13,9 +13,10 @@ from quia.batch.answers import Answers
 from quia.batch.cache import Cache
 from quia.batch.columns import answer_columns, fields
 from quia.batch.missing import encode_decided
-from quia.batch.question import KINDS, Kind, Question, ask
+from quia.batch.question import Request, ask
 from quia.batch.table import FAULT, Faults, arrow, as_table, distinct, whole
 from quia.errors import InstanceError, did_you_mean
+from quia.families import KINDS, Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -52,7 +53,7 @@ def explain_batch(
     necessary reasons made of them alone. Last `complete`, whether all of that could be found in `timeout` seconds a
     row, and `error`, why a row could not be explained. Rows that are in the same states are explained once.
     """
-    question = ask(
+    request = ask(
         classifier,
         against=against,
         frozen=frozen,
@@ -67,7 +68,7 @@ def explain_batch(
         threads=threads,
     )
     table = as_table(_rows(data), classifier.variables)
-    batch = explain_table(classifier, table, question, ids=ids)
+    batch = explain_table(classifier, table, request, ids=ids)
     return arrow().Table.from_batches([batch])
 
 
@@ -83,7 +84,7 @@ def _rows(data: Any) -> Any:
 def explain_batches(
     batches: Iterable[pa.RecordBatch],
     classifier: Classifier,
-    question: Question,
+    request: Request,
     *,
     ids: Sequence[str] = (),
     cache: Cache | None = None,
@@ -95,18 +96,18 @@ def explain_batches(
     """
     kept = cache if cache is not None else Cache()
     for batch in batches:
-        yield explain_table(classifier, batch, question, ids=ids, cache=kept, encoded=encoded)
+        yield explain_table(classifier, batch, request, ids=ids, cache=kept, encoded=encoded)
 
 
-def schema(question: Question, id_fields: Sequence[Any] = (), *, encoded: bool = False) -> pa.Schema:
+def schema(request: Request, id_fields: Sequence[Any] = (), *, encoded: bool = False) -> pa.Schema:
     """The columns of the result."""
-    return arrow().schema([*id_fields, *fields(question, encoded=encoded)])
+    return arrow().schema([*id_fields, *fields(request, encoded=encoded)])
 
 
 def explain_table(
     classifier: Classifier,
     table: pa.Table | pa.RecordBatch,
-    question: Question,
+    request: Request,
     *,
     ids: Sequence[str] = (),
     cache: Cache | None = None,
@@ -114,17 +115,17 @@ def explain_table(
 ) -> pa.RecordBatch:
     """One batch of rows explained."""
     pa = arrow()
-    id_fields = check_ids(table.schema, ids, question)
+    id_fields = check_ids(table.schema, ids, request)
     states, faults, missing = encode_decided(classifier, table)
-    answers = _answers(classifier, states, faults, question, cache)
-    columns = answer_columns(classifier, answers, faults, missing, question, encoded=encoded)
-    layout = schema(question, id_fields, encoded=encoded)
+    answers = _answers(classifier, states, faults, request, cache)
+    columns = answer_columns(classifier, answers, faults, missing, request, encoded=encoded)
+    layout = schema(request, id_fields, encoded=encoded)
     carried = [whole(table.column(field.name)) for field in id_fields]
     made = [columns[name] for name in layout.names[len(carried) :]]
     return pa.RecordBatch.from_arrays([*carried, *made], schema=layout)
 
 
-def _answers(classifier: Classifier, states: Any, faults: Faults, question: Question, cache: Cache | None) -> Answers:
+def _answers(classifier: Classifier, states: Any, faults: Faults, request: Request, cache: Cache | None) -> Answers:
     """The answers of all rows, nothing for those with a fault; distinct rows are worked out once."""
     sound = np.flatnonzero(faults.sound)
     has_faults = len(sound) < len(states)
@@ -135,9 +136,9 @@ def _answers(classifier: Classifier, states: Any, faults: Faults, question: Ques
     first, which, hashes = distinct(tested)
     rows = np.ascontiguousarray(states[first])
     if cache is None:
-        parts, place = [answer(classifier, rows, question)], np.arange(len(rows))
+        parts, place = [answer(classifier, rows, request)], np.arange(len(rows))
     else:
-        parts, place = cache.look_up(hashes, rows, lambda missing: answer(classifier, missing, question))
+        parts, place = cache.look_up(hashes, rows, lambda missing: answer(classifier, missing, request))
     if has_faults:
         parts.append(parts[0].nothing())
     found = Answers.join(parts)
@@ -146,9 +147,9 @@ def _answers(classifier: Classifier, states: Any, faults: Faults, question: Ques
     return found if np.array_equal(taken, np.arange(len(found))) else found.take(taken)
 
 
-def check_ids(given: pa.Schema, ids: Sequence[str], question: Question) -> list[Any]:
+def check_ids(given: pa.Schema, ids: Sequence[str], request: Request) -> list[Any]:
     """The fields of the columns that are carried along."""
-    made = {FAULT, *(field.name for field in fields(question))}
+    made = {FAULT, *(field.name for field in fields(request))}
     wanted = several(ids, "ids", "columns")
     for name in wanted:
         if wanted.count(name) > 1:

@@ -11,10 +11,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from quia.batch.answering import LARGEST_COUNT
-from quia.batch.answers import Answers, Bools, Ints, Lists, Numbers
-from quia.batch.question import KINDS, Question
+from quia.batch.answers import LARGEST_COUNT, Answers, Bools, Ints, Lists, Numbers
+from quia.batch.question import Request
 from quia.batch.table import Faults, arrow, from_numpy, from_texts
+from quia.families import KINDS
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -30,22 +30,22 @@ class _Texts(NamedTuple):
     classes: Any
 
 
-def fields(question: Question, *, encoded: bool = False) -> list[Any]:
-    """What answers a question, column by column."""
+def fields(request: Request, *, encoded: bool = False) -> list[Any]:
+    """What answers a request, column by column."""
     pa = arrow()
     text = pa.dictionary(pa.int32(), pa.string()) if encoded else pa.string()
     states = pa.list_(pa.struct([("feature", text), ("state", text)]))
     columns: list[tuple[str, Any]] = [("decision", text), ("unknown", pa.list_(text))]
-    for kind in question.shortest:
+    for kind in request.shortest:
         columns += [(f"shortest_{kind}", pa.list_(states)), (f"shortest_{kind}_ties", pa.int64())]
-    if question.all_reasons:
+    if request.all_reasons:
         columns += [(f"{kind}_reasons", pa.list_(states)) for kind in KINDS]
-    if question.counts:
+    if request.counts:
         columns += [(f"{kind}_count", pa.decimal128(38, 0)) for kind in KINDS]
-    if question.counterfactuals:
+    if request.counterfactuals:
         change = pa.struct([("changes", states), ("decision", text), ("certain", pa.bool_())])
         columns.append(("counterfactuals", pa.list_(change)))
-    if question.protected:
+    if request.protected:
         columns += [("biased", pa.bool_()), ("bias_reasons", pa.list_(states))]
     columns += [("complete", pa.bool_()), ("error", text)]
     return [pa.field(name, kind) for name, kind in columns]
@@ -53,8 +53,8 @@ def fields(question: Question, *, encoded: bool = False) -> list[Any]:
 
 @cache
 def answer_names() -> frozenset[str]:
-    """The columns that answer any question."""
-    everything = Question(all_reasons=1, counts=True, counterfactuals=1, protected=(0,))
+    """The columns that answer any request."""
+    everything = Request(all_reasons=1, counts=True, counterfactuals=1, protected=(0,))
     return frozenset(field.name for field in fields(everything))
 
 
@@ -63,7 +63,7 @@ def answer_columns(
     answers: Answers,
     faults: Faults,
     missing: Mapping[int, Faults],
-    question: Question,
+    request: Request,
     *,
     encoded: bool = False,
 ) -> dict[str, Any]:
@@ -77,11 +77,11 @@ def answer_columns(
         columns[name] = _lists(lists, texts, encoded, changes=name == "counterfactuals")
     for name, numbers in answers.numbers.items():
         columns[name] = _ties(numbers) if name.endswith("_ties") else _counts(numbers)
-    if question.protected:
+    if request.protected:
         bias = answers.lists["bias_reasons"]
         columns["biased"] = from_numpy(np.diff(bias.set_start) > 0, ~bias.known)
     columns["complete"] = from_numpy(answers.complete)
-    columns["error"] = _errors(classifier, answers, faults, question, encoded)
+    columns["error"] = _errors(classifier, answers, faults, request, encoded)
     return columns
 
 
@@ -97,10 +97,10 @@ def _unknown(decided: Bools, missing: Mapping[int, Faults], texts: _Texts, encod
     return _list_array(features, start, decided)
 
 
-def _errors(classifier: Classifier, answers: Answers, faults: Faults, question: Question, encoded: bool) -> Any:
-    if question.against >= 0:
-        already = f"the decision is {classifier.classes[question.against]!r} already"
-        faults = faults.and_then(Faults((answers.decision == question.against).astype(np.int32) - 1, (already,)))
+def _errors(classifier: Classifier, answers: Answers, faults: Faults, request: Request, encoded: bool) -> Any:
+    if request.terms.target is not None:
+        already = f"the decision is {request.terms.against!r} already"
+        faults = faults.and_then(Faults((answers.decision == request.terms.target).astype(np.int32) - 1, (already,)))
     # Two columns may have the same to say, and not everything that could be said need be.
     messages: dict[str, int] = {}
     said = np.bincount(faults.code[~faults.sound], minlength=len(faults.messages))

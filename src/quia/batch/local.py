@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +20,7 @@ from quia.batch import leftovers
 from quia.batch.arrow import explain_batches, schema
 from quia.batch.cache import Cache
 from quia.batch.journal import Journal, open_journal
-from quia.batch.question import Question
+from quia.batch.question import Request
 from quia.batch.read import Part, Source, fingerprint
 from quia.batch.summary import Summary, summary_of
 from quia.batch.table import FAULT, arrow, from_numpy, to_numpy
@@ -53,7 +53,7 @@ class Job:
     classifier: Classifier
     model: str
     source: Source
-    question: Question
+    request: Request
     output: Path
     format: Format
     is_folder: bool
@@ -96,13 +96,11 @@ class Job:
 
     def asked(self) -> dict[str, Any]:
         """What makes the result what it is; if any of it differs, it is another run."""
-        question = asdict(replace(self.question, threads=1))
-        question["costs"] = None if self.question.costs is None else [str(c) for c in self.question.costs]
         asked = {
             "version": __version__,
             "model": self.model,
             "input": {"path": os.path.abspath(self.source.path), **self.source.fingerprint()},
-            "question": question,
+            "question": self.request.identity(),
             "columns": list(self.source.columns),
             "ids": list(self.ids),
             "part_rows": self.rows_a_part,
@@ -219,8 +217,8 @@ def _joined(job: Job) -> dict[str, Path]:
 def _explain_part(job: Job, part: Part, cache: Cache, stop: threading.Event) -> tuple[int, dict[str, Any]]:
     if stop.is_set():
         raise QuiaError("stopped")
-    question = replace(job.question, threads=1)  # the parts themselves keep all cores busy
-    (found,) = explain_batches(iter([part.rows]), job.classifier, question, ids=job.ids, cache=cache, encoded=True)
+    request = replace(job.request, threads=1)  # the parts themselves keep all cores busy
+    (found,) = explain_batches(iter([part.rows]), job.classifier, request, ids=job.ids, cache=cache, encoded=True)
     summary = summary_of(found, ids=job.ids, start=part.start)
     if not job.ids:
         found = _numbered(found, part.start)
@@ -282,7 +280,7 @@ def _finish(job: Job, journal: Journal) -> Summary:
 
 def _output_schema(job: Job) -> Any:
     id_fields = [job.source.schema.field(name) for name in job.ids]
-    answers = schema(job.question, id_fields, encoded=True)
+    answers = schema(job.request, id_fields, encoded=True)
     return answers if job.ids else _result_schema(answers)
 
 

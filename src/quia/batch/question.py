@@ -1,35 +1,36 @@
-"""Questions: what is asked of every row of a table."""
+"""What is asked of every row of a table."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from quia.arguments import feature_indices, flag, seconds, several, whole
 from quia.classifier import loaded
-from quia.costs import Costs, exact_costs
-from quia.errors import InstanceError, did_you_mean, listed, shown
+from quia.errors import InstanceError, listed, shown
+from quia.families import KINDS, Kind
+from quia.question import Terms
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
 
-Kind = Literal["necessary", "sufficient"]
-KINDS: tuple[Kind, ...] = ("necessary", "sufficient")
+NO_TERMS = Terms((), ())
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What is asked of every row: made by `ask`, in indices of the classifier's variables and classes.
+class Request:
+    """What is computed for every row: made by `ask`, in indices of the classifier's variables and classes.
 
     `shortest` are the kinds of shortest reasons, the first `limit` of them; `all_reasons` and `counterfactuals` are
     how many of those to list, 0 for none.
     """
 
-    against: int = -1
-    frozen: tuple[int, ...] = ()
-    costs: Costs | None = None
+    terms: Terms = NO_TERMS
     shortest: tuple[Kind, ...] = KINDS
     limit: int = 10
     all_reasons: int = 0
@@ -38,6 +39,17 @@ class Question:
     protected: tuple[int, ...] = ()
     timeout: float | None = None
     threads: int = 1
+
+    @property
+    def costs(self) -> npt.NDArray[np.int64] | None:
+        """What changing each variable costs, as the kernel takes it."""
+        return None if self.terms.costs is None else np.array(self.terms.costs.whole, np.int64)
+
+    def identity(self) -> dict[str, Any]:
+        """All that makes the answers what they are, as JSON can hold it."""
+        plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("terms", "threads")}
+        costs = None if self.terms.costs is None else [str(each) for each in self.terms.costs]
+        return {**plain, "against": self.terms.against, "frozen": self.terms.frozen, "costs": costs}
 
 
 def ask(
@@ -54,23 +66,17 @@ def ask(
     protected: Collection[str] = (),
     timeout: float | None = None,
     threads: int | None = None,
-) -> Question:
-    """A question whose parts fit the classifier."""
+) -> Request:
+    """What fits the classifier, of what is asked for."""
     classifier = loaded(classifier)
     kinds = several(shortest, "shortest", f"kinds: {listed(KINDS)}")
-    index = {v.name: i for i, v in enumerate(classifier.variables)}
-    if against is not None and against not in classifier.classes:
-        raise InstanceError(
-            f"against is {shown(against)}; the classes are {listed(classifier.classes)}"
-            f"{did_you_mean(against, classifier.classes)}"
-        )
+    terms = Terms.of(classifier, against=against, frozen=frozen, costs=costs)
+    index = {v.name: i for i, v in enumerate(terms.variables)}
     for kind in kinds:
         if kind not in KINDS:
             raise InstanceError(f"shortest names {shown(kind)}; the kinds of reasons are {listed(KINDS)}")
-    return Question(
-        against=-1 if against is None else classifier.classes.index(against),
-        frozen=feature_indices(index, frozen, "frozen"),
-        costs=None if costs is None else exact_costs(classifier.variables, costs),
+    return Request(
+        terms,
         shortest=tuple(kind for kind in KINDS if kind in kinds),
         limit=whole(limit, "limit"),
         all_reasons=whole(all_reasons, "all_reasons"),

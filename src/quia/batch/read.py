@@ -14,7 +14,7 @@ from quia.batch import csv_rows, folder
 from quia.batch.arrow import check_ids
 from quia.batch.columns import answer_names
 from quia.batch.csv_rows import sound
-from quia.batch.question import Question
+from quia.batch.question import Request
 from quia.batch.table import FAULT, arrow, check_columns
 from quia.errors import FormatError, InstanceError
 from quia.load.files import not_utf8, refuse_workbook
@@ -111,7 +111,7 @@ def fingerprint(files: Sequence[str]) -> dict[str, Any]:
 
 
 def open_source(
-    path: str, classifier: Classifier, question: Question, *, ids: Sequence[str] = (), delimiter: str | None = None
+    path: str, classifier: Classifier, request: Request, *, ids: Sequence[str] = (), delimiter: str | None = None
 ) -> Source:
     """A table on disk whose columns fit the classifier; its format is told by its content."""
     tested = [classifier.variables[v].name for v in classifier.tested]
@@ -125,7 +125,7 @@ def open_source(
             found, schema = _open_columns(path, kind, [*tested, *ids])
     try:
         check_columns(classifier, schema.names)
-        check_ids(schema, ids, question)
+        check_ids(schema, ids, request)
         # Not even if it is not asked for: the summary would take the column for an answer.
         if taken := next((name for name in ids if name in answer_names()), None):
             raise InstanceError(f"the column {taken!r} cannot be carried along, as answers are called so; rename it")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from quia.batch.arrow import check_ids, explain_batches, schema
-from quia.batch.question import Question, ask
+from quia.batch.question import Request, ask
 from quia.batch.read import empty_states
 from quia.batch.table import arrow, check_columns
 from quia.batch.write import format_of
@@ -31,29 +31,29 @@ def explain(df: DataFrame, classifier: Classifier, /, *, ids: Sequence[str] = ()
     return explain_frame(df, classifier, ask(classifier, **question), ids=ids)
 
 
-def explain_frame(df: DataFrame, classifier: Classifier, question: Question, *, ids: Sequence[str] = ()) -> DataFrame:
+def explain_frame(df: DataFrame, classifier: Classifier, request: Request, *, ids: Sequence[str] = ()) -> DataFrame:
     """`explain` for a question already asked."""
     pyspark = _pyspark()
     from pyspark.sql.pandas.types import from_arrow_schema
     from pyspark.sql.types import StructType
 
     check_columns(classifier, df.columns)
-    check_ids(arrow().schema([(name, arrow().null()) for name in df.columns]), ids, question)
+    check_ids(arrow().schema([(name, arrow().null()) for name in df.columns]), ids, request)
     tested = [classifier.variables[v].name for v in classifier.tested]
     wanted = list(dict.fromkeys([*ids, *tested])) or df.columns[:1]
-    answers = from_arrow_schema(schema(question))
+    answers = from_arrow_schema(schema(request))
     result = StructType([*(df.schema[name] for name in ids), *answers.fields])
     # Spark runs a task a core already.
-    work = _work(_shipped(df.sparkSession, classifier), replace(question, threads=1), tuple(ids))
+    work = _work(_shipped(df.sparkSession, classifier), replace(request, threads=1), tuple(ids))
     columns = [pyspark.sql.functions.col(f"`{name.replace('`', '``')}`") for name in wanted]
     return df.select(*columns).mapInArrow(work, result)
 
 
 def _work(
-    classifier: Callable[[], Classifier], question: Question, ids: tuple[str, ...]
+    classifier: Callable[[], Classifier], request: Request, ids: tuple[str, ...]
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return explain_batches(batches, classifier(), question, ids=ids)
+        return explain_batches(batches, classifier(), request, ids=ids)
 
     return work
 
@@ -69,7 +69,7 @@ def _shipped(session: SparkSession, classifier: Classifier) -> Callable[[], Clas
 
 def run(
     classifier: Classifier,
-    question: Question,
+    request: Request,
     data: str,
     output: str,
     *,
@@ -84,7 +84,7 @@ def run(
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # on this machine workers run what runs this
     session = pyspark.sql.SparkSession.builder.appName("quia batch").getOrCreate()
     try:
-        found = explain_frame(_read(session, data, delimiter, empty_states(classifier)), classifier, question, ids=ids)
+        found = explain_frame(_read(session, data, delimiter, empty_states(classifier)), classifier, request, ids=ids)
         getattr(found.write.mode("error"), "json" if format == "jsonl" else "parquet")(output)
         rows: int = getattr(session.read, "json" if format == "jsonl" else "parquet")(output).count()
     except pyspark.errors.PySparkException as fault:

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.batch.answers import Ints, spread
-from quia.batch.question import KINDS
 from quia.batch.table import arrow, to_numpy
 from quia.batch.texts import plain_values
+from quia.families import KINDS
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -24,6 +24,7 @@ from quia.complete import closed_form, complete_reason
 from quia.errors import TooLarge
 from quia.graph import DecisionGraph
 from quia.nnf import NNF
+from quia.question import why
 
 QUESTIONS = ("SR", "SSR", "NR", "SNR")
 PAPER: dict[str, Callable[..., paper.Family]] = {"SR": paper.sr, "SSR": paper.ssr, "NR": paper.nr, "SNR": paper.snr}
@@ -66,7 +67,7 @@ class Outcome:
 
 def reason_formula(graph: DecisionGraph, states: npt.NDArray[np.int32]) -> NNF:
     """The complete reason of the decision on an instance, without the kernel, ready for the paper's algorithms."""
-    formula = closed_form(graph, states.tolist())
+    formula = closed_form(graph, why(graph, states.tolist()))
     # Kept with the formula, so that no algorithm's time has them.
     _ = formula.nodes, formula.is_or_decomposable, formula.is_monotone, formula.simplified()
     return formula
@@ -78,10 +79,10 @@ def complete_reason_seconds(graph: DecisionGraph, states: npt.NDArray[np.int32])
     That is quia's own call. `closed_form`, which follows the paper's equations in Python to be read, takes up to a
     hundred times as long, and nobody who wants reasons has to wait for it.
     """
-    of = tuple(states.tolist())
+    question = why(graph, states.tolist())
     with without_collections():
         started = time.thread_time()
-        formula = complete_reason(graph, of)
+        formula = complete_reason(graph, question)
         _ = formula.nodes, formula.is_or_decomposable
         return time.thread_time() - started
 

@@ -166,12 +166,13 @@ def _paper_loop(classifier: DecisionGraph, table: pa.Table) -> float:
     from quia import paper
     from quia.bench.alarm import without_collections
     from quia.complete import complete_reason
+    from quia.question import why
 
-    rows = [tuple(row) for row in _states(classifier, table).tolist()]
+    questions = [why(classifier, row) for row in _states(classifier, table).tolist()]
     with without_collections():
         started = time.perf_counter()
-        for row in rows:
-            formula = complete_reason(classifier, row)
+        for question in questions:
+            formula = complete_reason(classifier, question)
             paper.snr(formula)
             paper.ssr(formula)
         return float(table.num_rows / (time.perf_counter() - started))

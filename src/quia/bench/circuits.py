@@ -18,7 +18,9 @@ from quia.command import Subparsers
 from quia.command.streams import write
 
 if TYPE_CHECKING:
+    from quia.circuit import Circuit
     from quia.classifier import Classifier
+    from quia.graph import DecisionGraph
 
 T = TypeVar("T")
 
@@ -33,7 +35,7 @@ LEAST = 0.1
 class Made(NamedTuple):
     """A generated circuit: its own nodes and edges, and the CPU seconds that reading it took, if it was read."""
 
-    classifier: Classifier
+    classifier: DecisionGraph | Circuit
     nodes: int
     edges: int
     seconds: float | None = None
@@ -72,14 +74,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 def measure(kind: str, made: Made, *, limit: float) -> dict[str, Any]:
     """One circuit: the size of the complete reasons of either decision, and what they cost."""
-    from quia.complete import complete_reason
     from quia.explanation import explain
+    from quia.question import why
 
     by_decision: dict[str, Any] = {}
     for decision, instances in _instances(made.classifier).items():
         sizes, times, necessary = [], [], []
         for states in instances:
-            reason, seconds = _timed(partial(complete_reason, made.classifier, states), least=LEAST)
+            question = why(made.classifier, states)
+            reason, seconds = _timed(partial(made.classifier.complete_reason, question), least=LEAST)
             sizes.append(reason.node_count + reason.edge_count)
             times.append(seconds)
             started = time.process_time()

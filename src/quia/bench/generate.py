@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from quia.graph import DecisionGraph, Ints
+from quia.graph import DecisionGraph
+from quia.graph_arrays import Ints
 from quia.variables import Variable
 
 STATES = 16

@@ -18,7 +18,7 @@ from quia.load.files import read_bytes, write_text
 
 if TYPE_CHECKING:
     from quia.batch.local import Job
-    from quia.batch.question import Question
+    from quia.batch.question import Request
     from quia.classifier import Classifier
 
 
@@ -87,14 +87,15 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Explain all rows, and say what was found."""
-    from quia.batch.question import KINDS, ask
+    from quia.batch.question import ask
+    from quia.families import KINDS
 
     _check_files(arguments)
     classifier = load_model(arguments)
     features = [v.name for v in classifier.variables]
     kinds = [kind for kind in KINDS if getattr(arguments, kind)]
     other = arguments.all or arguments.counts or arguments.counterfactuals or arguments.protected
-    question = ask(
+    request = ask(
         classifier,
         against=arguments.against,
         frozen=arguments.frozen,
@@ -108,8 +109,8 @@ def run(arguments: argparse.Namespace) -> int:
         timeout=arguments.timeout,
     )
     if arguments.engine == "spark":
-        return _run_on_spark(arguments, classifier, question)
-    return _run_here(arguments, classifier, question)
+        return _run_on_spark(arguments, classifier, request)
+    return _run_here(arguments, classifier, request)
 
 
 def _check_files(arguments: argparse.Namespace) -> None:
@@ -120,13 +121,13 @@ def _check_files(arguments: argparse.Namespace) -> None:
     refuse_same_files({**model_files(arguments), "DATA": arguments.data}, outputs)
 
 
-def _run_here(arguments: argparse.Namespace, classifier: Classifier, question: Question) -> int:
+def _run_here(arguments: argparse.Namespace, classifier: Classifier, request: Request) -> int:
     from quia.batch import local
     from quia.batch.table import arrow
 
     # Parts come and go: libc's allocator gives their memory back and out again in less time than Arrow's own does.
     arrow().set_memory_pool(arrow().system_memory_pool())
-    job = _job(arguments, classifier, question)
+    job = _job(arguments, classifier, request)
     started = time.monotonic()
     with Bar() as bar:
         summary = local.run(job, progress=bar.show, restart=arguments.restart)
@@ -145,7 +146,7 @@ def _run_here(arguments: argparse.Namespace, classifier: Classifier, question: Q
     return 3 if summary.incomplete else 0
 
 
-def _job(arguments: argparse.Namespace, classifier: Classifier, question: Question) -> Job:
+def _job(arguments: argparse.Namespace, classifier: Classifier, request: Request) -> Job:
     from quia.batch.local import Job
     from quia.batch.read import open_source
     from quia.batch.write import format_of, is_folder_name
@@ -160,7 +161,7 @@ def _job(arguments: argparse.Namespace, classifier: Classifier, question: Questi
             raise QuiaError(f"{arguments.rejects} cannot be written: its folder is not there")
     if arguments.delimiter is not None and not _is_delimiter(arguments.delimiter):
         raise QuiaError(f"--delimiter is {arguments.delimiter!r}; it is one character of ASCII, no quote or line end")
-    source = open_source(arguments.data, classifier, question, ids=arguments.id, delimiter=arguments.delimiter)
+    source = open_source(arguments.data, classifier, request, ids=arguments.id, delimiter=arguments.delimiter)
     if arguments.rejects and (taken := {"row", "error"} & set(source.columns)):
         raise QuiaError(
             f"--rejects adds a column {min(taken)!r}, and a needed one of {arguments.data} is called so; rename it, or"
@@ -170,7 +171,7 @@ def _job(arguments: argparse.Namespace, classifier: Classifier, question: Questi
         classifier=classifier,
         model=hashlib.sha256(read_bytes(arguments.model)).hexdigest(),
         source=source,
-        question=question,
+        request=request,
         output=output,
         format="parquet" if is_folder else format_of(arguments.output, or_folder=True),
         is_folder=is_folder,
@@ -185,7 +186,7 @@ def _is_delimiter(text: str) -> bool:
     return len(text) == 1 and text.isascii() and text not in '"\r\n\0'
 
 
-def _run_on_spark(arguments: argparse.Namespace, classifier: Classifier, question: Question) -> int:
+def _run_on_spark(arguments: argparse.Namespace, classifier: Classifier, request: Request) -> int:
     from quia.batch import spark
 
     refused = {"--rejects": arguments.rejects, "--summary": arguments.summary, "--restart": arguments.restart}
@@ -193,7 +194,7 @@ def _run_on_spark(arguments: argparse.Namespace, classifier: Classifier, questio
         if value:
             raise QuiaError(f"{option} is for --engine local; Spark writes errors into their column, and OUT once")
     rows = spark.run(
-        classifier, question, arguments.data, arguments.output, ids=arguments.id, delimiter=arguments.delimiter
+        classifier, request, arguments.data, arguments.output, ids=arguments.id, delimiter=arguments.delimiter
     )
     print(f"quia: {rows:,} rows explained into {arguments.output}", file=sys.stderr)  # noqa: T201
     return 0

@@ -13,7 +13,6 @@ from quia.errors import FormatError, GraphError, QuiaError, listed
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
-    from quia.graph import DecisionGraph
     from quia.load.agreement import Agreement, Model
     from quia.variables import Variable
 
@@ -98,8 +97,6 @@ def _compared(arguments: argparse.Namespace, classifier: Classifier, model: Mode
 
 def describe(classifier: Classifier) -> dict[str, Any]:
     """What is in a classifier, as plain data."""
-    from quia.graph import DecisionGraph
-
     tested = set(classifier.tested)
     facts = {
         "schema": "quia/check/1",
@@ -108,26 +105,11 @@ def describe(classifier: Classifier) -> dict[str, Any]:
         "classes": list(classifier.classes),
         "notes": list(classifier.notes),
     }
-    if not isinstance(classifier, DecisionGraph):
-        return facts | {"kind": classifier.kind}
-    return facts | {
-        "kind": "decision tree" if classifier.is_tree else "decision graph",
-        "nodes": len(classifier),
-        "leaves": int((classifier.tests < 0).sum()),
-        "edges": len(classifier.child),
-        "depth": _depth(classifier),
-    }
+    return facts | {"kind": classifier.kind, **classifier.sizes}
 
 
 def _variable(variable: Variable, tested: bool) -> dict[str, Any]:
     return {"kind": "numeric" if variable.is_numeric else "nominal", "states": variable.size, "tested": tested}
-
-
-def _depth(graph: DecisionGraph) -> int:
-    depth: list[int] = []
-    for _, _, edges in graph.nodes:
-        depth.append(1 + max((depth[child] for _, child in edges), default=-1))
-    return depth[-1]
 
 
 def _text(model: str, facts: dict[str, Any]) -> str:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from quia.command import Subparsers, add_model
 from quia.command.numbers import limit_of
 from quia.command.progress import working
 from quia.command.question import add_question, add_timeout, explained
 from quia.command.streams import write, write_json
+
+if TYPE_CHECKING:
+    from quia.show.text import Paint
 
 
 def add(subparsers: Subparsers) -> None:
@@ -39,33 +43,29 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Explain, print, and say by the exit code whether time was enough."""
+    from quia.show.text import explanation_text
+
     explanation = explained(arguments)
     limit = None if arguments.all else arguments.limit
     with working("looking for reasons"):
-        found = explanation.find(limit=limit, timeout=arguments.timeout, shortest=arguments.shortest)
-        bias = None
-        if arguments.protected:
-            bias = explanation.bias(arguments.protected, limit=limit, timeout=arguments.timeout)
-        if arguments.json:
-            answer = explanation.as_dict(found) | ({} if bias is None else {"bias": bias.to_dict()})
-        else:
-            from quia.show.text import coloured, explanation_text, plain
-
-            paint = coloured if _wants_colour() else plain
-            text = explanation_text(explanation, found, shortest=arguments.shortest, paint=paint)
-            if bias is not None:
-                text += f"\n\nThe decision is {bias}."
-    if arguments.json:
-        write_json(answer, indent=2)
+        answer = explanation.answer(
+            limit=limit, timeout=arguments.timeout, shortest=arguments.shortest, protected=arguments.protected
+        )
+        shown = answer.to_dict() if arguments.json else explanation_text(answer, paint=_paint())
+    if isinstance(shown, str):
+        write(shown)
     else:
-        write(text)
-    return 0 if found.in_time else 3
+        write_json(shown, indent=2)
+    return 0 if answer.in_time else 3
 
 
-def _wants_colour() -> bool:
-    return (
+def _paint() -> Paint:
+    from quia.show.text import coloured, plain
+
+    wants_colour = (
         sys.stdout is not None
         and sys.stdout.isatty()
         and "NO_COLOR" not in os.environ
         and os.environ.get("TERM") != "dumb"
     )
+    return coloured if wants_colour else plain

@@ -38,14 +38,12 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_same_files(inputs, {"-o": arguments.output})
     explanation = explained(arguments)
     with working("looking for reasons"):
-        found = explanation.find(limit=arguments.limit, timeout=arguments.timeout)
-        answer = explanation.as_dict(found)
+        answer = explanation.answer(limit=arguments.limit, timeout=arguments.timeout)
         text = page(
             explanation,
-            limit=arguments.limit,
             timeout=arguments.timeout,
             model=Path(arguments.model).name,
             answer=answer,
         )
     write_document(text, arguments.output)
-    return 0 if found.in_time else 3
+    return 0 if answer.in_time else 3

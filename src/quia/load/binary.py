@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from quia.conditions import Interval, states_where
+from quia.conditions import states_where
+from quia.cuts import Interval
 from quia.errors import FormatError, TooLarge, Unsupported, listed, shown
 from quia.ranges import Ranges, difference, union
 from quia.variables import Variable

@@ -10,6 +10,7 @@ from quia.errors import FormatError, GraphError, shown
 from quia.load.files import decode, refuse_many_values, write_text
 
 if TYPE_CHECKING:
+    from quia.classifier import HasJson
     from quia.graph import DecisionGraph
 
 OPTIONS: tuple[str, ...] = ()
@@ -36,7 +37,7 @@ def write(graph: DecisionGraph, file: str | os.PathLike[str]) -> None:
     write_text(dumps(graph), file)
 
 
-def dumps(graph: DecisionGraph) -> str:
+def dumps(graph: HasJson) -> str:
     """The JSON text of a graph, a line a node."""
     data = graph.to_dict()
     lines = []

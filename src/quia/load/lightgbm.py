@@ -13,8 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from quia.conditions import Interval
-from quia.cuts import Cut
+from quia.cuts import Cut, Interval
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
 from quia.load.binary import (
     ENSEMBLE,

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from quia.conditions import Interval
-from quia.cuts import Cut, nearest_single
+from quia.cuts import Cut, Interval, nearest_single
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
 from quia.load.binary import ENSEMBLE, Column, Node, Test, build, class_names
 from quia.load.onnx_graph import Operator, read_graph

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from quia.conditions import Interval, states_where
-from quia.cuts import Cut, nearest_single
+from quia.conditions import states_where
+from quia.cuts import Cut, Interval, nearest_single
 from quia.errors import InstanceError, Unsupported, listed, shown
 from quia.load.pmml_choice import Predicate, Test, Work, join, merged
 from quia.load.pmml_schema import NUMBERS, Field, Usable, number_of, spelled

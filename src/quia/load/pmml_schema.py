@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from quia.conditions import Interval
-from quia.cuts import Cut, interval_text, number_text
+from quia.cuts import Cut, Interval, number_text
 from quia.errors import Unsupported, listed, shown
 from quia.load.xml import Document, Element
 from quia.values import TRUTHS
@@ -66,7 +65,7 @@ class Field:
             return None
         parts = [f"declared invalid ({listed(self.invalid)})"] if self.invalid else []
         if self.numeric and (self.intervals or self.declared):
-            valid = [*(interval_text(*interval) for interval in self.intervals), *self.declared]
+            valid = [*(Interval(*interval).readable().text for interval in self.intervals), *self.declared]
             parts.insert(0, f"outside {listed(valid)}")
         return f"the model refuses values of {shown(self.name)} {' or '.join(parts)}; here they are classified too"
 

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from quia.conditions import Interval
-from quia.cuts import Cut, nearest_single, number_text
+from quia.cuts import Cut, Interval, nearest_single, number_text
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
 from quia.load.binary import (
     ENSEMBLE,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from quia.classifier import HasPath
 from quia.errors import TooLarge
+from quia.nnf import NNF
 from quia.patience import LAST_SHARE
 from quia.show.html_facts import MOST_LISTED, table
 from quia.show.html_formula import formula
@@ -20,7 +21,8 @@ from quia.show.markup import Markup, clean, element, join, script_data, short
 from quia.show.words import Facts
 
 if TYPE_CHECKING:
-    from quia.explanation import Explanation, Shares
+    from quia.answer import Answer, Shares
+    from quia.explanation import Explanation
 
 BRANCHES = 1_500
 """How many nodes off the path the steps unfold to."""
@@ -28,15 +30,15 @@ BRANCHES = 1_500
 
 def article(
     explanation: Explanation,
-    answer: Mapping[str, Any],
+    answer: Answer,
     *,
     branches: int = BRANCHES,
     timeout: float | None = None,
     model: str | None = None,
 ) -> Markup:
-    """The explanation as one element; `answer` is its `to_dict`, so that page and JSON never differ."""
+    """The explanation as one element; page and JSON show the same answer."""
     # An element's id must be its own among all that a notebook shows.
-    key = json.dumps([answer["instance"], answer["against"], model], sort_keys=True)
+    key = json.dumps([answer.plain_instance, answer.against, model], sort_keys=True)
     prefix = f"q{hashlib.sha256(key.encode()).hexdigest()[:8]}-"
     made = parts(explanation, answer, branches=branches, timeout=timeout, model=model, prefix=prefix)
     return element("article", made.values(), class_="quia")
@@ -44,7 +46,7 @@ def article(
 
 def parts(
     explanation: Explanation,
-    answer: Mapping[str, Any],
+    answer: Answer,
     *,
     branches: int = BRANCHES,
     timeout: float | None = None,
@@ -53,22 +55,23 @@ def parts(
     prefix: str = "",
 ) -> dict[str, Markup]:
     """The parts of the article by their names, in order; those that the explanation has none of are left out."""
-    facts = Facts(explanation.variables)
-    constant = explanation.is_constant
-    costs = explanation.costs is not None
-    count = answer["sufficient"]["count"]
-    importance = None if count is None else _importance(explanation, timeout)
+    facts, classifier = Facts(answer.variables), explanation.classifier
+    importance = None if answer.sufficient.count is None else _importance(explanation, timeout)
+    complete = _complete_reason(explanation)
+    # Without the shares it is only known that what the complete reason does not mention is in no reason.
+    mentioned = answer.tested if complete is None else complete.mentioned
+    mattering = set(mentioned) if importance is None else {facts.index[name] for name in importance}
     made = {
-        "verdict": verdict({**answer, "frozen": explanation.frozen}, facts, constant=constant),
-        "sufficient": None if constant else reasons(answer, facts, "sufficient", costs=costs),
-        "necessary": None if constant else reasons(answer, facts, "necessary", costs=costs),
-        "changes": changes(answer, facts, costs=costs),
-        "shares": None if constant else shares(importance, facts, count),
-        "instance": table(explanation, answer, facts, importance, listed=listed),
-        "way": way(explanation, facts, branches=branches, prefix=prefix),
-        "complete": formula(explanation, facts),
-        "claims": claims(explanation),
-        "notes": notes(explanation, model),
+        "verdict": verdict(answer, facts),
+        "sufficient": None if answer.is_constant else reasons(answer, facts, "sufficient"),
+        "necessary": None if answer.is_constant else reasons(answer, facts, "necessary"),
+        "changes": changes(answer, facts),
+        "shares": None if answer.is_constant else shares(importance, facts, answer.sufficient.count),
+        "instance": table(answer, facts, mattering, certain=importance is not None, listed=listed),
+        "way": way(classifier, answer, facts, branches, prefix) if isinstance(classifier, HasPath) else None,
+        "complete": None if complete is None else formula(complete, answer, facts),
+        "claims": claims(answer),
+        "notes": notes(classifier, model),
     }
     return {name: part for name, part in made.items() if part is not None}
 
@@ -81,9 +84,17 @@ def _importance(explanation: Explanation, timeout: float | None) -> Shares | Non
         return None
 
 
+def _complete_reason(explanation: Explanation) -> NNF | None:
+    """The complete reason, if it is there at once or the necessary reasons that it is made of were found."""
+    try:
+        return explanation.complete_reason
+    except TooLarge:
+        return None
+
+
 def fragment(explanation: Explanation, *, limit: int | None = 10, timeout: float | None = 10) -> str:
     """What a notebook shows: the article with its style and script."""
-    answer = explanation.to_dict(limit=limit, timeout=timeout)
+    answer = explanation.answer(limit=limit, timeout=timeout)
     style, script = asset("page.css"), asset("page.js")
     return join(
         [
@@ -100,16 +111,16 @@ def page(
     limit: int | None = 10,
     timeout: float | None = None,
     model: str | None = None,
-    answer: Mapping[str, Any] | None = None,
+    answer: Answer | None = None,
 ) -> str:
     """The explanation as one self-contained HTML file that loads nothing and sends nothing."""
     if answer is None:
-        answer = explanation.to_dict(limit=limit, timeout=timeout)
+        answer = explanation.answer(limit=limit, timeout=timeout)
     style, script = asset("page.css"), asset("page.js")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
     )
-    decided = answer["decision"] if answer["against"] is None else f"{answer['decision']}, not {answer['against']}"
+    decided = answer.decision if answer.against is None else f"{answer.decision}, not {answer.against}"
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -123,7 +134,7 @@ def page(
     body = element(
         "body",
         element("main", article(explanation, answer, timeout=timeout, model=model)),
-        script_data(answer, id="quia-explanation"),
+        script_data(answer.to_dict(), id="quia-explanation"),
         element("script", Markup(script)),
         class_="quia-page",
     )

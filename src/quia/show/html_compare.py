@@ -2,46 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
+from quia.compare import Comparison
+from quia.literal import State
 from quia.show.markup import Markup, element, join, short
-from quia.show.words import Facts, plural, signs
+from quia.show.words import Facts, plural
+from quia.variables import Variable
 
 FEW_ROWS = 15
 MOST_TOLD = 30
 MOST_ROWS = 1_000
 
 
-def comparison(found: Mapping[str, Any], variables: Iterable[Any]) -> Markup:
+def comparison(found: Comparison, variables: Iterable[Variable]) -> Markup:
     """The comparison as one element."""
     facts = Facts(variables)
-    one, other = found["decisions"]
+    one, other = found.decisions
     parts: list[Markup] = [element("h2", _headline(found))]
-    if found["common_reason"] is not None:
-        reason = found["common_reason"]
+    if found.common_reason is not None:
+        reason = found.common_reason
         enough = join([facts.clauses(reason, most=MOST_TOLD), " force the decision for both, whatever else they are."])
         parts.append(element("p", enough if reason else "The model decides so whatever the features are."))
-    elif found["witness"] is not None:
-        witness = found["witness"]
+    elif found.witness is not None:
         parts.append(
             element(
                 "p",
                 "What they share does not settle it: with all that in common, someone for whom ",
-                facts.clauses(witness["changes"], most=MOST_TOLD),
+                facts.clauses(found.witness.changes, most=MOST_TOLD),
                 " is decided ",
-                element("strong", short(witness["decision"]), class_="class other"),
+                element("strong", short(str(found.witness.changed_decision)), class_="class other"),
                 ".",
             )
         )
-    if found["differences"]:
+    if found.differences:
         rows = [
             element(
                 "tr",
-                element("th", short(row["feature"]), scope="row"),
-                [element("td", _state(facts, row["feature"], row[side])) for side in ("one", "other")],
+                element("th", short(difference.feature), scope="row"),
+                [element("td", _state(side)) for side in (difference.one, difference.other)],
             )
-            for row in found["differences"]
+            for difference in found.differences
         ]
         head = [("Where they differ", None), ("The one kept", one), ("This one", other)]
         table = element(
@@ -56,9 +57,9 @@ def comparison(found: Mapping[str, Any], variables: Iterable[Any]) -> Markup:
     return element("section", parts, class_="quia compared")
 
 
-def _headline(found: Mapping[str, Any]) -> Markup:
-    one, other = found["decisions"]
-    if found["congruent"]:
+def _headline(found: Comparison) -> Markup:
+    one, other = found.decisions
+    if found.congruent:
         return join(["Congruent: both ", element("strong", short(one), class_="class"), ", for a common reason"])
     if one == other:
         return join(
@@ -74,10 +75,8 @@ def _headline(found: Mapping[str, Any]) -> Markup:
     )
 
 
-def _state(facts: Facts, feature: str, text: str | None) -> str:
-    if text is None:
-        return "not known"
-    return short(signs(text, numeric=facts.variables[facts.index[feature]].is_numeric), 80)
+def _state(state: State | None) -> str:
+    return "not known" if state is None else short(state.signs, 80)
 
 
 def _column(name: str, decided: str | None) -> Markup:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Collection
 
+from quia.answer import Answer, plain_value
+from quia.literal import State
 from quia.show.html_reasons import section
 from quia.show.markup import Markup, element, short
-from quia.show.words import Facts, plural, signs
-from quia.variables import Variable
+from quia.show.words import Facts, plural
+from quia.variables import UNKNOWN, Variable
 
 MOST_CELLS = 48
 MOST_ROWS = 60
@@ -16,28 +17,18 @@ MOST_LISTED = 1_000
 
 
 def table(
-    explanation: Any,
-    answer: Mapping[str, Any],
-    facts: Facts,
-    importance: Mapping[str, Any] | None,
-    *,
-    listed: int = MOST_LISTED,
+    answer: Answer, facts: Facts, mattering: Collection[int], *, certain: bool, listed: int = MOST_LISTED
 ) -> Markup:
-    """The features: those in some reason first, the others folded; of each group at most `listed`."""
-    # Without the shares it is only known that what the complete reason does not mention is in no reason.
-    mentioned = (
-        set(explanation.complete_reason.mentioned) if importance is None else {facts.index[name] for name in importance}
-    )
-    tested = set(explanation.classifier.tested)
-    frozen = set(explanation.frozen_variables)
+    """The features: those in some reason, or maybe if not `certain`, first, others folded; at most `listed` of each."""
+    tested, frozen = set(answer.tested), set(answer.question.frozen)
     groups: list[list[int]] = [[], [], []]
     for index in range(len(facts.variables)):
-        groups[0 if index in mentioned else 1 if index in tested else 2].append(index)
+        groups[0 if index in mattering else 1 if index in tested else 2].append(index)
     parts: list[Markup] = []
     for place, (title, members) in enumerate(
         zip(
             (
-                "Features that matter here" if importance is not None else "Features that may matter here",
+                "Features that matter here" if certain else "Features that may matter here",
                 "Tested by the model, but no part of any reason here",
                 "Never tested by the model",
             ),
@@ -47,9 +38,7 @@ def table(
     ):
         if not members:
             continue
-        rows = [
-            _row(explanation, answer, facts, index, index in frozen, pictured=place == 0) for index in members[:listed]
-        ]
+        rows = [_row(answer, facts, index, index in frozen, pictured=place == 0) for index in members[:listed]]
         if len(members) > len(rows):
             more = element("td", f"… {plural(len(members) - len(rows), 'feature')} more", colspan=4, class_="more")
             rows.append(element("tr", more))
@@ -75,16 +64,13 @@ def _rows(title: str, rows: list[Markup], *, folded: bool) -> Markup:
     return element("details", element("summary", title), made) if folded else made
 
 
-def _row(
-    explanation: Any, answer: Mapping[str, Any], facts: Facts, index: int, frozen: bool, *, pictured: bool
-) -> Markup:
-    variable = facts.variables[index]
-    given = answer["instance"]
-    value = given.get(variable.name)
-    state = explanation.states[index]
-    said = "not given" if variable.name not in given else facts.given(variable.name, value)
-    counts = signs(variable.text(state), numeric=variable.is_numeric) if state >= 0 else "—"
-    if variable.name in answer.get("unknown", ()):
+def _row(answer: Answer, facts: Facts, index: int, frozen: bool, *, pictured: bool) -> Markup:
+    variable, state = facts.variables[index], answer.question.states[index]
+    said = "not given"
+    if variable.name in answer.instance:
+        said = facts.given(variable.name, plain_value(answer.instance[variable.name]))
+    counts = State(variable, state).signs if state >= 0 else "—"
+    if state == UNKNOWN and index in answer.tested:
         counts = "not known: may be anything"
     return element(
         "tr",

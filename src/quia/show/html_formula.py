@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from quia.answer import Answer
+from quia.literal import State
 from quia.nnf import AND, LITERAL, NNF
 from quia.show.html_reasons import section
 from quia.show.markup import Markup, element, join
@@ -15,12 +17,11 @@ MOST_DEEP = 30
 _OPEN_DEPTH = 3
 
 
-def formula(explanation: Any, facts: Facts) -> Markup | None:
+def formula(reason: NNF, answer: Answer, facts: Facts) -> Markup | None:
     """The complete reason as a drawing; None if it is trivial."""
-    reason: NNF = explanation.complete_reason
     if reason.is_true or reason.is_false:
         return None
-    held = "the decision" if explanation.against is None else f"“not {explanation.against}”"
+    held = "the decision" if answer.against is None else f"“not {answer.against}”"
     about = (
         f"All that the reasons come from, in one formula of {plural(len(reason), 'part')}:"
         f" {held} is forced by these facts as long as the formula holds."
@@ -45,7 +46,7 @@ def _drawn(reason: NNF, facts: Facts) -> Iterator[Markup]:
         kind, variable, state, children = reason.nodes[node]
         left -= 1
         if kind == LITERAL:
-            chip = facts.chip(facts.variables[variable].name, facts.variables[variable].text(state))
+            chip = facts.chip(State(facts.variables[variable], state))
             yield element("li", chip) if depth else chip
             continue
         name = "All of" if kind == AND else "Any of"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from quia.graph import DecisionGraph
+from quia.answer import Answer
+from quia.classifier import HasPath
 from quia.ranges import covers
 from quia.show import layout
 from quia.show.html_reasons import section
 from quia.show.markup import Markup, element, fitted, join, short
-from quia.show.neighbourhood import MOST_STEPS, Arrow, Box, Picture, below, condition_text, picture
+from quia.show.neighbourhood import MOST_STEPS, Arrow, Box, Picture, below, condition_signs, picture
 from quia.show.words import Facts, plural
 from quia.variables import UNKNOWN
 
@@ -20,20 +21,17 @@ _LETTERS = 17.5
 """How many letters of a feature's name fit into a box."""
 
 
-def way(explanation: Any, facts: Facts, *, branches: int, prefix: str) -> Markup | None:
-    """The drawing and the steps; None for a classifier that is no graph."""
-    graph = explanation.classifier
-    if not isinstance(graph, DecisionGraph):
-        return None
-    path = list(graph.path(explanation.states))
-    drawn = picture(graph, explanation.states, path)
+def way(graph: HasPath, answer: Answer, facts: Facts, branches: int, prefix: str) -> Markup:
+    """The drawing and the steps."""
+    path = list(graph.path(answer.question.states))
+    drawn = picture(graph, answer.question.states, path)
     figure = (
-        _drawing(explanation, drawn, facts, prefix)
+        _drawing(graph, answer, drawn, facts, prefix)
         if len(drawn.boxes) > 1 and (layout.available() or not drawn.whole)
         else None
     )
     about = "The tests that these facts pass, from the first to the class."
-    if graph.tests[path[-1]] >= 0:
+    if graph.nodes[path[-1]][0] >= 0:
         about = (
             "The tests that these facts pass, to the first whose value is not known: all its branches that are possible"
         )
@@ -43,12 +41,11 @@ def way(explanation: Any, facts: Facts, *, branches: int, prefix: str) -> Markup
             "." if drawn.whole else "; boxes with dashes stand for branches not taken: open them in the list of steps."
         )
     return section(
-        "way", "The way through the model", figure, _steps(explanation, path, facts, branches, prefix), about=about
+        "way", "The way through the model", figure, _steps(graph, answer, path, facts, branches, prefix), about=about
     )
 
 
-def _drawing(explanation: Any, drawn: Picture, facts: Facts, prefix: str) -> Markup:
-    graph = explanation.classifier
+def _drawing(graph: HasPath, answer: Answer, drawn: Picture, facts: Facts, prefix: str) -> Markup:
     placed = layout.layered([(a.start, a.end) for a in drawn.arrows]) if drawn.whole else layout.spine(drawn)
     spots = {box: _spot(*xy) for box, xy in placed.places.items()}
     wide = max(x for x, _ in spots.values()) + _WIDE / 2 + 8
@@ -56,9 +53,10 @@ def _drawing(explanation: Any, drawn: Picture, facts: Facts, prefix: str) -> Mar
     root = min((y, x) for x, y in spots.values())[1]
     ordered = sorted(drawn.arrows, key=lambda arrow: arrow.lit)
     parts = [_line(arrow, [_spot(*p) for p in placed.routes[arrow.start, arrow.end]]) for arrow in ordered]
-    parts += [_box(explanation, box, spots[n], facts, prefix) for n, box in enumerate(drawn.boxes)]
+    parts += [_box(graph, answer, box, spots[n], facts, prefix) for n, box in enumerate(drawn.boxes)]
     parts += [
-        _label(graph, drawn, arrow, [_spot(*p) for p in placed.routes[arrow.start, arrow.end]]) for arrow in ordered
+        _label(graph, facts, drawn, arrow, [_spot(*p) for p in placed.routes[arrow.start, arrow.end]])
+        for arrow in ordered
     ]
     steps = plural(sum(box.lit for box in drawn.boxes) - 1, "test")
     svg = element(
@@ -81,12 +79,6 @@ def _drawing(explanation: Any, drawn: Picture, facts: Facts, prefix: str) -> Mar
     )
 
 
-def _kept(explanation: Any, label: int) -> bool:
-    """Whether a leaf of this class leaves the decision in question as it is."""
-    name = explanation.classifier.classes[label]
-    return bool(name == explanation.decision if explanation.against is None else name != explanation.against)
-
-
 def _spot(across: float, down: float) -> tuple[float, float]:
     return across * _ACROSS + _WIDE / 2 + 8, down * _DOWN + _HIGH / 2 + 8
 
@@ -103,10 +95,10 @@ def _line(arrow: Arrow, points: Sequence[tuple[float, float]]) -> Markup:
     return element("path", d="".join(d), class_="edge lit" if arrow.lit else "edge")
 
 
-def _label(graph: DecisionGraph, drawn: Picture, arrow: Arrow, points: Sequence[tuple[float, float]]) -> Markup:
+def _label(graph: HasPath, facts: Facts, drawn: Picture, arrow: Arrow, points: Sequence[tuple[float, float]]) -> Markup:
     (x, y), (to_x, to_y) = points[0], points[1]
     node = drawn.boxes[arrow.start].nodes[0]
-    text = condition_text(graph, node, arrow.states)
+    text = condition_signs(graph, facts, node, arrow.states)
     # Above its box if that has no other arrow, so that the labels of neighbours stay apart.
     alone = len(points) == 2 and sum(other.end == arrow.end for other in drawn.arrows) == 1
     share = 0.5 if len(points) > 2 else 0.78 if alone else 0.66
@@ -121,20 +113,20 @@ def _label(graph: DecisionGraph, drawn: Picture, arrow: Arrow, points: Sequence[
     )
 
 
-def _box(explanation: Any, box: Box, spot: tuple[float, float], facts: Facts, prefix: str) -> Markup:
-    graph = explanation.classifier
+def _box(graph: HasPath, answer: Answer, box: Box, spot: tuple[float, float], facts: Facts, prefix: str) -> Markup:
     x, y = spot
     test, label, _ = graph.nodes[box.nodes[0]]
     feature: int | None = None
     small = None
     if box.kind == "leaf":
-        text = graph.classes[label]
-        kept = _kept(explanation, label)
+        text = answer.question.classes[label]
+        kept = label in answer.question.keeps
         class_ = "box leaf" if kept else "box leaf other"
     elif box.kind == "test":
         text, class_, feature = facts.variables[test].name, "box test", test
     else:
-        count, whole, classes = below(graph, box.nodes)
+        count, whole, labels = below(graph, box.nodes)
+        classes = [answer.question.classes[each] for each in labels]
         text = f"{'' if whole else 'over '}{plural(count if whole else count - 1, 'node')} more"
         small = "all " + classes[0] if len(classes) == 1 and whole else f"{len(classes)} classes"
         class_ = "box stub"
@@ -158,8 +150,7 @@ def _box(explanation: Any, box: Box, spot: tuple[float, float], facts: Facts, pr
     return element("a", drawn, href=f"#{prefix}step{box.step}") if box.kind == "stub" else drawn
 
 
-def _steps(explanation: Any, path: Sequence[int], facts: Facts, branches: int, prefix: str) -> Markup:
-    graph = explanation.classifier
+def _steps(graph: HasPath, answer: Answer, path: Sequence[int], facts: Facts, branches: int, prefix: str) -> Markup:
     left = [branches]
     seen: dict[int, None] = {}
     items: list[Markup] = []
@@ -169,13 +160,15 @@ def _steps(explanation: Any, path: Sequence[int], facts: Facts, branches: int, p
     for step in range(first, len(path)):
         test, label, edges = graph.nodes[path[step]]
         if test < 0:
-            items.append(element("li", element("span", short(graph.classes[label]), class_="leaf"), class_="end"))
+            items.append(
+                element("li", element("span", short(answer.question.classes[label]), class_="leaf"), class_="end")
+            )
             continue
-        state = explanation.states[test]
+        state = answer.question.states[test]
         is_known = state != UNKNOWN
         taken = next((ranges for ranges, _ in edges if covers(ranges, state)), ())
         others = [(ranges, child) for ranges, child in edges if not covers(ranges, state)]
-        said = short(condition_text(graph, path[step], taken), 80) if is_known else "not known"
+        said = short(condition_signs(graph, facts, path[step], taken), 80) if is_known else "not known"
         items.append(
             element(
                 "li",
@@ -190,7 +183,7 @@ def _steps(explanation: Any, path: Sequence[int], facts: Facts, branches: int, p
                 element(
                     "details",
                     element("summary", plural(len(others), "other branch" if is_known else "branch")),
-                    join(_outline(explanation, path[step], others, facts, left, seen)),
+                    join(_outline(graph, answer, path[step], others, facts, left, seen)),
                 ),
                 id=f"{prefix}step{step}",
                 class_="step",
@@ -200,13 +193,18 @@ def _steps(explanation: Any, path: Sequence[int], facts: Facts, branches: int, p
 
 
 def _outline(
-    explanation: Any, parent: int, edges: Sequence[Any], facts: Facts, left: list[int], seen: dict[int, None]
+    graph: HasPath,
+    answer: Answer,
+    parent: int,
+    edges: Sequence[Any],
+    facts: Facts,
+    left: list[int],
+    seen: dict[int, None],
 ) -> Iterator[Markup]:
     """The branches below some edges as nested lists that fold, made without recursion.
 
     `left` is how many nodes may still follow on the page, and `seen` are the shared ones shown already.
     """
-    graph = explanation.classifier
     yield Markup("<ul>")
     work: list[Any] = [(parent, ranges, child, 1) for ranges, child in reversed(edges)]
     while work:
@@ -216,11 +214,11 @@ def _outline(
             continue
         above, ranges, node, depth = item
         test, label, outgoing = graph.nodes[node]
-        when = element("span", short(condition_text(graph, above, ranges), 80), class_="state")
+        when = element("span", short(condition_signs(graph, facts, above, ranges), 80), class_="state")
         left[0] -= 1
         if test < 0:
-            kept = "leaf" if _kept(explanation, label) else "leaf other"
-            yield element("li", when, " ", element("span", short(graph.classes[label]), class_=kept))
+            kept = "leaf" if label in answer.question.keeps else "leaf other"
+            yield element("li", when, " ", element("span", short(answer.question.classes[label]), class_=kept))
             continue
         name = element("b", short(facts.variables[test].name))
         if left[0] <= 0 or depth >= MOST_DEEP or node in seen:

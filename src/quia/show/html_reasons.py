@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING
 
 from quia.errors import listed
 from quia.show.markup import Markup, element, join, short
 from quia.show.words import Facts, number, percent, plural
+
+if TYPE_CHECKING:
+    from quia.answer import Answer
+    from quia.classifier import Classifier
+    from quia.counterfactual import Counterfactual
+    from quia.families import Kind
+    from quia.reason import Reason
+    from quia.reasons import Reasons
 
 MOST_BARS = 12
 MOST_LISTED = 1_000
@@ -27,9 +35,9 @@ def section(name: str, title: str, *children: Markup | None, about: str | Markup
     )
 
 
-def verdict(answer: Mapping[str, Any], facts: Facts, *, constant: bool) -> Markup:
+def verdict(answer: Answer, facts: Facts) -> Markup:
     """The decision in a sentence, with one reason for it and one way out of it."""
-    decision, against = answer["decision"], answer["against"]
+    decision, against = answer.decision, answer.against
     decided = [
         "The model decided ",
         element("strong", short(decision), class_="class"),
@@ -37,23 +45,22 @@ def verdict(answer: Mapping[str, Any], facts: Facts, *, constant: bool) -> Marku
         ".",
     ]
     lead: list[Markup | str] = []
-    if constant:
+    if answer.is_constant:
         held = decision if against is None else f"not {against}"
-        given = ", with what is taken as given" if answer.get("frozen") else ""
+        given = ", with what is taken as given" if answer.frozen else ""
         lead = [f"Nothing could change this: it is {short(held)} whatever the features are{given}."]
-    elif answer["sufficient"]["reasons"]:
-        reason = answer["sufficient"]["reasons"][0]
+    elif (reason := next(iter(answer.sufficient), None)) is not None:
         lead = ["That ", facts.clauses(reason), " is enough for it, whatever the rest. "]
-    if not constant and answer["counterfactuals"]:
-        change = answer["counterfactuals"][0]
+    if not answer.is_constant and answer.changes:
+        change = answer.changes[0]
         lead += [
-            "It would be " if change.get("certain", True) else "It could be ",
-            element("strong", short(change["decision"]), class_="class other"),
+            "It would be " if change.certain else "It could be ",
+            element("strong", short(change.decision), class_="class other"),
             " if ",
         ]
-        lead += [facts.clauses(change["changes"], verb="were"), "."]
-    if answer.get("unknown"):
-        lead.append(f" {_not_known(answer['unknown'])}")
+        lead += [facts.clauses(change.changes, verb="were"), "."]
+    if answer.unknown:
+        lead.append(f" {_not_known(answer.unknown)}")
     return element(
         "header", element("h1", decided), element("p", lead, class_="lead") if lead else None, class_="verdict"
     )
@@ -64,39 +71,39 @@ def _not_known(unknown: Sequence[str]) -> str:
     return f"Not known: {listed(short(name, 60) for name in unknown)}; all this holds whatever {it}."
 
 
-def reasons(answer: Mapping[str, Any], facts: Facts, kind: str, *, costs: bool) -> Markup:
+def reasons(answer: Answer, facts: Facts, kind: Kind) -> Markup:
     """The reasons of a kind as cards."""
-    found = answer[kind]
+    found = answer.sufficient if kind == "sufficient" else answer.necessary
     about = {
         "sufficient": "The facts on any one card force the decision by themselves, whatever everything else is.",
         "necessary": "The decision can only change if every fact on at least one of these cards changes;"
         " and for each card there is such a change.",
     }[kind]
     title = {"sufficient": "Why: sufficient reasons", "necessary": "What would change it: necessary reasons"}[kind]
-    cards = [_card(reason, facts, place) for place, reason in enumerate(found["reasons"], 1)]
+    cards = [_card(reason, facts, place) for place, reason in enumerate(found, 1)]
+    order = "shortest first" if answer.question.costs is None else "cheapest first"
     return section(
         kind,
         title,
-        element("p", _how_many(found, kind, costs), class_="count", data_count=found["count"]),
+        element("p", _how_many(found, len(cards), order), class_="count", data_count=found.count),
         element("ol", cards, class_="cards") if cards else None,
         about=about,
     )
 
 
-def _how_many(found: Mapping[str, Any], kind: str, costs: bool) -> str:
-    given, order = len(found["reasons"]), "cheapest first" if costs else "shortest first"
-    if found["count"] is None:
+def _how_many(found: Reasons, given: int, order: str) -> str:
+    if found.count is None:
         if not given:
             return "They could not be found within the time and memory given."
-        more = "these are all" if found["complete"] else "there may be more"
+        more = "these are all" if found.complete else "there may be more"
         return f"{plural(given, 'reason')} found within the time and memory given, {order}; {more}."
-    total = plural(found["count"], f"{kind} reason")
-    if given < found["count"]:
+    total = plural(found.count, f"{found.kind} reason")
+    if given < found.count:
         return f"{total} in all; the first {number(given)}, {order}."
     return f"{total} in all{f', {order}' if given > 1 else ''}."
 
 
-def _card(reason: Mapping[str, str], facts: Facts, place: int) -> Markup:
+def _card(reason: Reason, facts: Facts, place: int) -> Markup:
     if not reason:
         return element("li", element("p", "Nothing is needed: it is so whatever the features are.", class_="card"))
     label = join(["Light up", element("span", f" reason {place}", class_="hidden")])
@@ -104,10 +111,10 @@ def _card(reason: Mapping[str, str], facts: Facts, place: int) -> Markup:
         "li",
         element(
             "div",
-            _chips([facts.chip(name, text) for name, text in list(reason.items())[:MOST_CHIPS]], len(reason)),
+            _chips([facts.chip(literal) for literal in reason.literals[:MOST_CHIPS]], len(reason)),
             element("button", label, type="button", class_="light", aria_pressed="false"),
             class_="card",
-            data_fs=facts.numbers(list(reason)[:MOST_LISTED]),
+            data_fs=facts.numbers(reason.features[:MOST_LISTED]),
         ),
     )
 
@@ -119,33 +126,35 @@ def _chips(chips: list[Markup], total: int) -> Markup:
     return element("ul", [element("li", chip) for chip in chips], rest, class_="chips")
 
 
-def changes(answer: Mapping[str, Any], facts: Facts, *, costs: bool) -> Markup | None:
+def changes(answer: Answer, facts: Facts) -> Markup | None:
     """The smallest changes that flip the decision."""
-    found = answer["counterfactuals"]
+    found = answer.changes
     if not found:
         return None
-    values = answer["instance"]
+    values = answer.plain_instance
     rows = []
     for change in found:
-        told = list(change["changes"].items())[:MOST_CHIPS]
-        chips = [facts.chip(name, text, extra=f"now {facts.given(name, values.get(name), 40)}") for name, text in told]
+        chips = [
+            facts.chip(state, extra=f"now {facts.given(state.feature, values.get(state.feature), 40)}")
+            for state in change.changes[:MOST_CHIPS]
+        ]
         rows.append(
             element(
                 "li",
                 element(
                     "div",
-                    _chips(chips, len(change["changes"])),
-                    element("p", element("span", _makes(change), class_="arrow"), _class(change["decision"])),
+                    _chips(chips, len(change.changes)),
+                    element("p", element("span", _makes(change), class_="arrow"), _class(change.decision)),
                     class_="card change",
-                    data_fs=facts.numbers(list(change["changes"])[:MOST_LISTED]),
+                    data_fs=facts.numbers(state.feature for state in change.changes[:MOST_LISTED]),
                 ),
             )
         )
-    cut = not answer.get("counterfactuals_complete", True)
+    cut = not found.complete
     # The cheapest may be of different sizes.
-    sizes = sorted({len(change["changes"]) for change in found})
+    sizes = sorted({len(change.changes) for change in found})
     size = plural(sizes[0], "fact") if len(sizes) == 1 else f"{sizes[0]} to {plural(sizes[-1], 'fact')}"
-    what = "cheapest" if costs else "smallest"
+    what = "smallest" if answer.question.costs is None else "cheapest"
     many = f"The first {len(found)} of the {what} changes" if cut else f"The {what} changes, {len(found)} in all"
     if len(found) == 1 and not cut:
         many = f"The only {what} change"
@@ -158,8 +167,8 @@ def changes(answer: Mapping[str, Any], facts: Facts, *, costs: bool) -> Markup |
     )
 
 
-def _makes(change: Mapping[str, Any]) -> str:
-    return "makes it " if change.get("certain", True) else "could, by what is not known, make it "
+def _makes(change: Counterfactual) -> str:
+    return "makes it " if change.certain else "could, by what is not known, make it "
 
 
 def _class(name: str) -> Markup:
@@ -210,7 +219,7 @@ def _bar(name: str, share: Fraction, facts: Facts, count: int) -> Markup:
     )
 
 
-def claims(explanation: Any) -> Markup:
+def claims(answer: Answer) -> Markup:
     """What the explanation does and does not claim."""
     items = [
         "It is exact about this model and these facts: the reasons follow from the model by logic, for every value that"
@@ -220,20 +229,19 @@ def claims(explanation: Any) -> Markup:
         "It does not say whether the decision is right, fair or lawful, nor whether the data are true.",
         "It does not speak for people: whoever decides with the model may decide otherwise.",
     ]
-    if explanation.frozen:
-        items.append(f"Taken as given, and so in no reason: {listed(short(name, 60) for name in explanation.frozen)}.")
+    if answer.frozen:
+        items.append(f"Taken as given, and so in no reason: {listed(short(name, 60) for name in answer.frozen)}.")
     return section(
         "claims", "What this page says, and what it does not", element("ul", [element("li", i) for i in items])
     )
 
 
-def notes(explanation: Any, model: str | None) -> Markup:
+def notes(classifier: Classifier, model: str | None) -> Markup:
     """Where the explanation comes from."""
     from quia import __version__
 
-    classifier = explanation.classifier
     said = [f"Model: {short(model)}. "] if model else []
-    if hasattr(classifier, "is_tree"):
-        said.append(f"A decision {'tree' if classifier.is_tree else 'graph'} of {plural(len(classifier), 'node')}. ")
-    said += [f"{short(note, 400)}. " for note in getattr(classifier, "notes", ())]
+    if (nodes := classifier.sizes.get("nodes")) is not None:
+        said.append(f"A {classifier.kind} of {plural(nodes, 'node')}. ")
+    said += [f"{short(note, 400)}. " for note in classifier.notes]
     return element("footer", element("p", join(said), f"Made by quia {__version__}."), class_="notes")

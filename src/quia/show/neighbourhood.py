@@ -6,8 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from quia import conditions
-from quia.graph import DecisionGraph
+from quia.classifier import HasPath
+from quia.cuts import Interval
 from quia.ranges import Ranges, covers, union
+from quia.show.words import Facts
 
 MOST_WHOLE = 40
 MOST_STEPS = 60
@@ -45,12 +47,12 @@ class Picture:
     whole: bool
 
 
-def picture(graph: DecisionGraph, states: Sequence[int], path: Sequence[int]) -> Picture:
+def picture(graph: HasPath, states: Sequence[int], path: Sequence[int]) -> Picture:
     """The boxes and arrows to draw for an instance."""
-    return _whole(graph, states, path) if len(graph) <= MOST_WHOLE else _along(graph, states, path)
+    return _whole(graph, states, path) if len(graph.nodes) <= MOST_WHOLE else _along(graph, states, path)
 
 
-def _whole(graph: DecisionGraph, states: Sequence[int], path: Sequence[int]) -> Picture:
+def _whole(graph: HasPath, states: Sequence[int], path: Sequence[int]) -> Picture:
     place = {node: step for step, node in enumerate(path)}
     boxes, arrows = [], []
     for node, (test, _, edges) in enumerate(graph.nodes):
@@ -62,7 +64,7 @@ def _whole(graph: DecisionGraph, states: Sequence[int], path: Sequence[int]) -> 
     return Picture(tuple(boxes), tuple(arrows), whole=True)
 
 
-def _along(graph: DecisionGraph, states: Sequence[int], path: Sequence[int]) -> Picture:
+def _along(graph: HasPath, states: Sequence[int], path: Sequence[int]) -> Picture:
     # A very long path is drawn from its end, where it is decided.
     first = max(0, len(path) - MOST_STEPS)
     boxes: list[Box] = []
@@ -85,7 +87,7 @@ def _along(graph: DecisionGraph, states: Sequence[int], path: Sequence[int]) -> 
     return Picture(tuple(boxes), tuple(arrows), whole=False)
 
 
-def _grouped(graph: DecisionGraph, node: int, state: int) -> list[tuple[str, tuple[int, ...]]]:
+def _grouped(graph: HasPath, node: int, state: int) -> list[tuple[str, tuple[int, ...]]]:
     """The branches not taken, leaves of one class together, many others as one."""
     leaves: dict[int, list[int]] = {}
     inner: dict[int, None] = {}
@@ -102,7 +104,7 @@ def _grouped(graph: DecisionGraph, node: int, state: int) -> list[tuple[str, tup
     return [*groups, *(("stub", (child,)) for child in inner)]
 
 
-def below(graph: DecisionGraph, nodes: Iterable[int]) -> tuple[int, bool, tuple[str, ...]]:
+def below(graph: HasPath, nodes: Iterable[int]) -> tuple[int, bool, list[int]]:
     """How many nodes hang below some nodes, they counted, whether that is all, and the classes found there."""
     seen = set(nodes)
     work = list(seen)
@@ -115,16 +117,18 @@ def below(graph: DecisionGraph, nodes: Iterable[int]) -> tuple[int, bool, tuple[
             if child not in seen:
                 seen.add(child)
                 work.append(child)
-    return len(seen), not work, tuple(graph.classes[label] for label in sorted(labels))
+    return len(seen), not work, sorted(labels)
 
 
-def condition_text(graph: DecisionGraph, node: int, ranges: Ranges) -> str:
-    """The states that lead along an edge, in words."""
+def condition_signs(graph: HasPath, facts: Facts, node: int, ranges: Ranges) -> str:
+    """The states that lead along an edge, told from the others that are possible there."""
     test, _, edges = graph.nodes[node]
-    domain = union(pair for some, _ in edges for pair in some)
-    text = conditions.write(graph.variables[test], ranges, domain)
-    if isinstance(text, str):
-        return text.replace("<=", "≤").replace(">=", "≥")
-    if graph.variables[test].is_numeric:
-        text = [part.replace("<=", "≤").replace(">=", "≥") for part in text]
-    return " or ".join(text)
+    variable = facts.variables[test]
+    found = conditions.within(variable, ranges, union(pair for some, _ in edges for pair in some))
+    return " or ".join(each if isinstance(each, str) else _short(each) for each in found)
+
+
+def _short(interval: Interval) -> str:
+    """An interval in little room."""
+    is_one_sided = (interval.lower is None) != (interval.upper is None)
+    return interval.signs if is_one_sided else interval.text

@@ -2,56 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from typing import Any
 
+from quia.literal import Literal
 from quia.show.markup import Markup, element, join, short
-from quia.variables import MISSING
+from quia.variables import MISSING, Variable
 
 MOST_TOLD = 4
 """How many facts a sentence tells."""
-
-_SIGNS = {"<=": "≤", ">=": "≥", "<": "<", ">": ">"}
-_WORDS = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
-
-
-def signs(text: str, *, numeric: bool) -> str:
-    """A state with the signs people read.
-
-    >>> signs("<= 3", numeric=True), signs("(0.6, 1.5]", numeric=True), signs("<= 3", numeric=False)
-    ('≤ 3', '> 0.6 and ≤ 1.5', '<= 3')
-    """
-    if not numeric:
-        return text
-    if text == "(-inf, inf)":
-        return "any number"
-    operator, _, number = text.partition(" ")
-    if operator in _SIGNS:
-        return f"{_SIGNS[operator]} {number}"
-    if text == MISSING:
-        return text
-    low, high = text[1:-1].split(", ")
-    return f"{'>' if text[0] == '(' else '≥'} {low} and {'<' if text[-1] == ')' else '≤'} {high}"
-
-
-def sentence(feature: str, text: str, *, numeric: bool, verb: str = "is") -> str:
-    """A fact as a clause that can be read aloud.
-
-    >>> sentence("GPA", "medium", numeric=False), sentence("W", "(0.6, 1.5]", numeric=True)
-    ('GPA is medium', 'W is more than 0.6 and at most 1.5')
-    """
-    if not numeric or text == MISSING:
-        return f"{feature} {verb} {text}"
-    if text == "(-inf, inf)":
-        return f"{feature} {verb} any number"
-    operator, _, number = text.partition(" ")
-    if operator in _WORDS:
-        return f"{feature} {verb} {_WORDS[operator]} {number}"
-    low, high = text[1:-1].split(", ")
-    above = "more than" if text[0] == "(" else "at least"
-    below = "less than" if text[-1] == ")" else "at most"
-    return f"{feature} {verb} {above} {low} and {below} {high}"
 
 
 def listed(parts: Sequence[str | Markup], last: str = "and") -> Markup:
@@ -104,23 +64,22 @@ def plural(count: int, name: str) -> str:
 class Facts:
     """How the facts about one classifier's variables are shown: by name, each with its number."""
 
-    def __init__(self, variables: Iterable[Any]) -> None:
+    def __init__(self, variables: Iterable[Variable]) -> None:
         self.variables = tuple(variables)
         self.index = {v.name: i for i, v in enumerate(self.variables)}
 
-    def chip(self, feature: str, text: str, *, extra: str = "") -> Markup:
+    def chip(self, literal: Literal, *, extra: str = "") -> Markup:
         """A fact as a small sign that lights up with its feature."""
-        index = self.index[feature]
-        numeric = self.variables[index].is_numeric
+        feature = literal.feature
         return element(
             "span",
             element("b", short(feature)),
             " ",
-            element("span", short(signs(text, numeric=numeric)), class_="state"),
+            element("span", short(literal.signs), class_="state"),
             element("span", f" {extra}", class_="was") if extra else None,
             # Circuits number their features, and "1 0" says little.
-            class_="fact equals" if feature.isdecimal() and not numeric else "fact",
-            data_f=index,
+            class_="fact equals" if feature.isdecimal() and not literal.variable.is_numeric else "fact",
+            data_f=self.index[feature],
         )
 
     def given(self, feature: str, value: Any, most: int = 60) -> str:
@@ -132,14 +91,14 @@ class Facts:
         """The features' numbers, as the page's script wants them."""
         return " ".join(str(self.index[name]) for name in features)
 
-    def clause(self, feature: str, text: str, *, verb: str = "is") -> Markup:
+    def clause(self, literal: Literal, *, verb: str = "is") -> Markup:
         """A fact as part of a sentence."""
-        numeric = self.variables[self.index[feature]].is_numeric
-        said = sentence("", short(text, 60), numeric=numeric, verb=verb)
+        said = f" {verb} {literal.words if literal.variable.is_numeric else short(literal.words, 60)}"
+        feature = literal.feature
         return element("span", element("bdi", short(feature, 60)), said, class_="clause", data_f=self.index[feature])
 
-    def clauses(self, reason: Mapping[str, str], *, verb: str = "is", most: int = MOST_TOLD) -> Markup:
+    def clauses(self, literals: Collection[Literal], *, verb: str = "is", most: int = MOST_TOLD) -> Markup:
         """A reason as a sentence, of a long one the beginning and how many facts more."""
-        told = [self.clause(feature, text, verb=verb) for feature, text in islice(reason.items(), most)]
-        more = len(reason) - len(told)
+        told = [self.clause(literal, verb=verb) for literal in islice(literals, most)]
+        more = len(literals) - len(told)
         return join([listed(told), f" (and {plural(more, 'fact')} more)" if more else ""])

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from quia import compare as comparing
+from quia.classifier import Classifier
+from quia.errors import TooLarge
 from quia.explanation import Explanation, explain
+from quia.question import Terms, given_values
 from quia.show.html import page, parts
 from quia.show.html_compare import comparison
-from quia.variables import UNKNOWN, Variable, decide_instance
+from quia.variables import Variable, decide_instance
 
 TIMEOUT = 1.0
 """How many seconds to look for the reasons of one kind."""
@@ -61,37 +66,46 @@ def typical(variable: Variable) -> str | float:
     return next((c for c in candidates if math.isfinite(c) and variable.encode(c) == state), 0.0)
 
 
-def explanation_of(classifier: Any, question: Mapping[str, Any]) -> Explanation:
-    """The explanation that a question asks for; 'why not' the class that is decided is a plain 'why'.
+def explanation_of(classifier: Classifier, asked: Mapping[str, Any]) -> Explanation:
+    """The explanation that a request asks for; 'why not' the class that is decided is a plain 'why'.
 
     On the page an edit may lead to the class that was asked about, which is then no fault.
     """
-    instance, against = question["instance"], question.get("against")
-    decision = decide_instance(classifier, classifier.encode(instance), instance)
-    if against == classifier.classes[decision]:
-        against = None
-    return explain(
+    instance = asked["instance"]
+    terms = Terms.of(
         classifier,
-        instance,
-        against=against,
-        frozen=question.get("frozen") or (),
-        costs=question.get("costs") or None,
+        against=asked.get("against"),
+        frozen=asked.get("frozen") or (),
+        costs=asked.get("costs") or None,
     )
+    states = classifier.encode(instance)
+    decision = decide_instance(classifier, states, instance)
+    if terms.against == terms.classes[decision]:
+        terms = replace(terms, against=None)
+    return Explanation(classifier, given_values(terms.variables, instance), terms.question(states, decision))
 
 
-def answer(classifier: Any, question: Mapping[str, Any], *, name: str) -> dict[str, Any]:
+def answer(classifier: Classifier, asked: Mapping[str, Any], *, name: str) -> dict[str, Any]:
     """Why, as the JSON of `quia explain --json` and as HTML in parts; and whether it holds without some facts."""
-    explanation = explanation_of(classifier, question)
-    limit = question.get("limit", 10)
-    found = explanation.to_dict(limit=limit, timeout=TIMEOUT)
+    explanation = explanation_of(classifier, asked)
+    found = explanation.answer(limit=asked.get("limit", 10), timeout=TIMEOUT)
     return {
-        "explanation": found,
-        "mentioned": [explanation.variables[v].name for v in explanation.complete_reason.mentioned],
-        "without": _without(explanation, question.get("without") or ()),
+        "explanation": found.to_dict(),
+        "mentioned": _mentioned(explanation),
+        "without": _without(explanation, asked.get("without") or ()),
         "html": parts(
             explanation, found, branches=BRANCHES, timeout=TIMEOUT, listed=LISTED, model=name, prefix="quia-"
         ),
     }
+
+
+def _mentioned(explanation: Explanation) -> list[str]:
+    """The features that reasons may speak of: where those cannot all be found, every one that is tested."""
+    try:
+        mentioned = explanation.complete_reason.mentioned
+    except TooLarge:
+        mentioned = explanation.classifier.tested
+    return [explanation.variables[v].name for v in mentioned]
 
 
 def _without(explanation: Explanation, features: Sequence[str]) -> dict[str, Any] | None:
@@ -108,49 +122,12 @@ def _without(explanation: Explanation, features: Sequence[str]) -> dict[str, Any
     }
 
 
-def report(classifier: Any, question: Mapping[str, Any], *, name: str) -> str:
+def report(classifier: Classifier, asked: Mapping[str, Any], *, name: str) -> str:
     """The page of `quia report`."""
-    return page(explanation_of(classifier, question), limit=question.get("limit", 10), timeout=TIMEOUT, model=name)
+    return page(explanation_of(classifier, asked), limit=asked.get("limit", 10), timeout=TIMEOUT, model=name)
 
 
-def compare(classifier: Any, question: Mapping[str, Any]) -> dict[str, Any]:
+def compare(classifier: Classifier, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Whether two instances are decided alike for a common reason, and the proof either way."""
-    one, other = (explain(classifier, question[key]) for key in ("one", "other"))
-    variables = classifier.variables
-    shared = [v.name for i, v in enumerate(variables) if one.states[i] == other.states[i]]
-    apart = [v.name for i, v in enumerate(variables) if one.states[i] != other.states[i]]
-    congruent = one.is_congruent(question["other"])
-    found: dict[str, Any] = {
-        "congruent": congruent,
-        "decisions": [one.decision, other.decision],
-        "differences": [
-            {"feature": v.name, "one": _text(v, one.states[i]), "other": _text(v, other.states[i])}
-            for i, v in enumerate(variables)
-            if one.states[i] != other.states[i]
-        ],
-        "common_reason": _minimal(one, shared, apart) if congruent else None,
-        "witness": None,
-    }
-    if not congruent and one.decision == other.decision:
-        proof = one.bias(apart, timeout=TIMEOUT)
-        changes = {state.feature: state.text for state in proof.changes}
-        found["witness"] = {"changes": changes, "decision": proof.changed_decision}
-    return {**found, "html": comparison(found, variables)}
-
-
-def _text(variable: Variable, state: int) -> str | None:
-    """A state in words; None if it is not known."""
-    return None if state == UNKNOWN else variable.text(state)
-
-
-def _minimal(explanation: Explanation, kept: Sequence[str], dropped: Sequence[str]) -> dict[str, str]:
-    """A sufficient reason within the kept facts, which force the decision: drop what can be dropped, in turn."""
-    gone, reason = list(dropped), {}
-    index = {v.name: i for i, v in enumerate(explanation.variables)}
-    mentioned = {explanation.variables[v].name for v in explanation.complete_reason.mentioned}
-    for name in kept:
-        if name not in mentioned or explanation.holds_without([*gone, name]):
-            gone.append(name)
-        else:
-            reason[name] = explanation.variables[index[name]].text(explanation.states[index[name]])
-    return reason
+    found = comparing.compare(*(explain(classifier, asked[key]) for key in ("one", "other")), timeout=TIMEOUT)
+    return {**found.to_dict(), "html": comparison(found, classifier.variables)}

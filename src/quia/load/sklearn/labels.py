@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from quia.cuts import Cut, interval_text, number_text
+from quia.cuts import Cut, Interval, number_text
 from quia.errors import Unsupported, did_you_mean, listed, shown
 
 Values = npt.NDArray[np.float64]
@@ -128,7 +128,7 @@ def _bands(label: Any) -> tuple[tuple[str, ...], list[Cut]]:
     elif isinstance(label, Sequence) or hasattr(label, "tolist"):
         cuts = [Cut(_number(limit), after=False) for limit in label]
         ends: list[Cut | None] = [None, *cuts, None]
-        names = [interval_text(a, b) for a, b in pairwise(ends)]
+        names = [Interval(a, b).readable().text for a, b in pairwise(ends)]
         if cuts:
             return _ordered(tuple(names), cuts, label)
     raise Unsupported(

@@ -1,0 +1,117 @@
+"""Answers: what was found of one decision, once; text, JSON, pages and tables only show it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from quia.bias import Bias
+from quia.counterfactual import Counterfactuals
+from quia.question import Question
+from quia.reasons import Reasons
+from quia.variables import UNKNOWN, Variable
+
+SCHEMA = "quia/explanation/1"
+
+
+class Shares(dict[str, Fraction]):
+    """Feature → its share of the sufficient reasons; a feature that is in none has the share 0."""
+
+    def __missing__(self, feature: str) -> Fraction:
+        return Fraction(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What was found of a decision, within a limit and a time.
+
+    `instance` has the values as they were given, `tested` the variables that the classifier tests. With `is_shortest`
+    only the shortest reasons were asked for. A decision `is_constant` if nothing can change it; the class that it is
+    asked against `is_never` given if no leaf has it.
+    """
+
+    question: Question
+    instance: Mapping[str, Any]
+    tested: tuple[int, ...]
+    necessary: Reasons
+    sufficient: Reasons
+    changes: Counterfactuals
+    bias: Bias | None = None
+    is_shortest: bool = False
+    is_constant: bool = False
+    is_never: bool = False
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The classifier's variables."""
+        return self.question.variables
+
+    @property
+    def decision(self) -> str:
+        """The class that the instance was given."""
+        return self.question.classes[self.question.decision]
+
+    @property
+    def against(self) -> str | None:
+        """The class that it is asked why the decision was not; None for a plain why."""
+        return self.question.against
+
+    @property
+    def frozen(self) -> tuple[str, ...]:
+        """The features that no change may touch."""
+        return tuple(self.variables[v].name for v in self.question.frozen)
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """The features whose values are missing: the decision is the same whatever they are."""
+        return tuple(self.variables[v].name for v in self.tested if self.question.states[v] == UNKNOWN)
+
+    @property
+    def plain_instance(self) -> dict[str, Any]:
+        """The values as they were given, as JSON can hold them."""
+        return {name: plain_value(value) for name, value in self.instance.items()}
+
+    @property
+    def in_time(self) -> bool:
+        """Whether time and memory were enough; a limit is no fault."""
+        enough = self.changes.complete or len(self.changes) == self.necessary.limit
+        return self.necessary.count is not None and self.sufficient.count is not None and enough
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as plain data: the JSON format `quia/explanation/1`."""
+        states = self.question.states
+        known = (v for v in self.tested if states[v] != UNKNOWN)
+        return {
+            "schema": SCHEMA,
+            "instance": self.plain_instance,
+            "states": {self.variables[v].name: self.variables[v].text(states[v]) for v in known},
+            **({"unknown": list(self.unknown)} if self.unknown else {}),
+            "decision": self.decision,
+            "against": self.against,
+            "necessary": _reasons_dict(self.necessary),
+            "sufficient": _reasons_dict(self.sufficient),
+            "counterfactuals": [change.to_dict() for change in self.changes],
+            **({} if self.changes.complete else {"counterfactuals_complete": False}),
+            **({} if self.bias is None else {"bias": self.bias.to_dict()}),
+        }
+
+
+def _reasons_dict(found: Reasons) -> dict[str, Any]:
+    return {"complete": found.complete, "count": found.count, "reasons": [reason.to_dict() for reason in found]}
+
+
+def plain_value(value: Any) -> Any:
+    """A value that JSON can hold."""
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
+        value = value.item()  # a NumPy scalar
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return hex(value)
+    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
+
+
+_MOST_BITS = 10_000  # Python writes larger numbers in no other way

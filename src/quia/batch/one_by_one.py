@@ -1,0 +1,137 @@
+"""Rows of a classifier that explains one instance at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from quia.batch.answers import LARGEST_COUNT, Answers, Gathered, Numbers
+from quia.batch.question import Request
+from quia.counterfactual import changed_states
+from quia.errors import Unsupported
+from quia.explanation import Explanation
+from quia.families import KINDS, Found, Kind
+from quia.patience import Patience
+
+if TYPE_CHECKING:
+    from quia.classifier import Classifier
+
+
+def answer(classifier: Classifier, rows: npt.NDArray[np.int32], request: Request) -> Answers:
+    """The answers for encoded rows."""
+    table = _Table(request)
+    for states in rows.tolist():
+        table.add(_explanation(classifier, states, classifier.decide(states), request))
+        table.decisions.append(classifier.decide(states))
+    return table.answers()
+
+
+def _explanation(classifier: Classifier, states: list[int], decision: int, request: Request) -> Explanation | None:
+    """The explanation of a row; None if there is nothing to ask, as the decision is the class asked against."""
+    if decision == request.terms.target:
+        return None
+    return Explanation(classifier, {}, request.terms.question(states, decision))
+
+
+class _Table:
+    """The columns, gathered row by row; each row has the time given to itself."""
+
+    def __init__(self, request: Request) -> None:
+        self.request = request
+        self.decisions: list[int] = []
+        self.complete: list[bool] = []
+        self.lists = {name: Gathered() for name in _list_names(request)}
+        self.numbers: dict[str, list[int | None]] = {name: [] for name in _number_names(request)}
+
+    def add(self, explanation: Explanation | None) -> None:
+        """One more row."""
+        self.is_complete = explanation is not None
+        patience = Patience(self.request.timeout)
+        for kind in KINDS:
+            if kind in self.request.shortest:
+                found = self._find(explanation, kind, True, patience)
+                self._list(f"shortest_{kind}", found, explanation, self.request.limit, counted=True)
+                self._number(f"shortest_{kind}_ties", found)
+            if self.request.counts:
+                self._number(f"{kind}_count", self._find(explanation, kind, False, patience))
+            if self.request.all_reasons:
+                found = self._find(explanation, kind, False, patience)
+                self._list(f"{kind}_reasons", found, explanation, self.request.all_reasons)
+        if self.request.counterfactuals:
+            self._changes(explanation, patience)
+        if self.request.protected:
+            alone = None if explanation is None else _protected_alone(explanation, self.request.protected)
+            found = self._find(alone, "necessary", False, patience)
+            self._list("bias_reasons", found, explanation, max(self.request.limit, 1))
+        self.complete.append(self.is_complete)
+
+    def _find(self, explanation: Explanation | None, kind: Kind, shortest: bool, patience: Patience) -> Found | None:
+        if explanation is None:
+            return None
+        try:
+            return explanation.find(kind, shortest, patience)
+        except Unsupported:  # a circuit may explain one of its decisions only
+            return None
+
+    def _list(
+        self, name: str, found: Found | None, explanation: Explanation | None, limit: int, *, counted: bool = False
+    ) -> None:
+        # Of all reasons the first can be had one by one where the family does not fit; ties cannot be counted then.
+        known = found is not None and not found.is_cut_short and (found.family is not None or not counted)
+        if found is not None and explanation is not None and known:
+            for members in islice(found.listing(), limit):
+                self.lists[name].add(members, (explanation.states[v] for v in members))
+        self.lists[name].end_row(known)
+        self.is_complete &= known
+
+    def _number(self, name: str, found: Found | None) -> None:
+        count = None if found is None or found.family is None else found.family.count()
+        self.numbers[name].append(count)
+        self.is_complete &= count is not None and count <= LARGEST_COUNT
+
+    def _changes(self, explanation: Explanation | None, patience: Patience) -> None:
+        shortest = self._find(explanation, "necessary", True, patience)
+        known = shortest is not None and shortest.family is not None
+        gathered = self.lists["counterfactuals"]
+        if shortest is not None and explanation is not None and known:
+            changes = changed_states(explanation.classifier, explanation.question, shortest.listing())
+            gathered.add_changes(islice(changes, self.request.counterfactuals))
+        gathered.end_row(known)
+        self.is_complete &= known
+
+    def answers(self) -> Answers:
+        """The columns."""
+        return Answers(
+            np.array(self.decisions, np.int32).reshape(len(self.decisions)),
+            np.array(self.complete, bool),
+            {name: gathered.lists() for name, gathered in self.lists.items()},
+            {name: Numbers.of(numbers) for name, numbers in self.numbers.items()},
+        )
+
+
+def _protected_alone(explanation: Explanation, protected: tuple[int, ...]) -> Explanation:
+    """The same with nothing else that can change."""
+    others = set(range(len(explanation.variables))).difference(protected)
+    return replace(explanation, question=explanation.question.freeze(others))
+
+
+def _list_names(request: Request) -> Iterator[str]:
+    yield from (f"shortest_{kind}" for kind in KINDS if kind in request.shortest)
+    yield from (f"{kind}_reasons" for kind in KINDS if request.all_reasons)
+    if request.counterfactuals:
+        yield "counterfactuals"
+    if request.protected:
+        yield "bias_reasons"
+
+
+def _number_names(request: Request) -> Iterator[str]:
+    for kind in KINDS:
+        if kind in request.shortest:
+            yield f"shortest_{kind}_ties"
+        if request.counts:
+            yield f"{kind}_count"

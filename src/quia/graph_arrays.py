@@ -1,0 +1,67 @@
+"""A graph's edges and names as flat arrays, from plain lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from quia.consistent import Edges
+from quia.errors import listed
+
+Ints = npt.NDArray[np.integer[Any]]
+
+
+def flat_edges(edges: Sequence[Edges]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    edge_start, child, range_start, low, high = [0], [], [0], [], []
+    for outgoing in edges:
+        for states, there in outgoing:
+            child.append(there)
+            for a, b in states:
+                low.append(a)
+                high.append(b)
+            range_start.append(len(low))
+        edge_start.append(len(child))
+    return (
+        np.array(edge_start, np.int64),
+        np.array(child, np.int32),
+        np.array(range_start, np.int64),
+        np.array(low, np.int32),
+        np.array(high, np.int32),
+    )
+
+
+def names_of_copies(origin: Sequence[int], names: Sequence[str]) -> Iterator[str]:
+    """Each node's own name; its second copy is called name~2, and so on."""
+    taken = set(names)
+    copies: dict[int, int] = {}
+    for node in origin:
+        copies[node] = copies.get(node, 0) + 1
+        name = names[node]
+        if copies[node] > 1:
+            while (name := f"{names[node]}~{copies[node]}") in taken:
+                copies[node] += 1
+            taken.add(name)
+        yield name
+
+
+def what_changed(origin: Sequence[int], names: Sequence[str]) -> Iterator[str]:
+    kept = set(origin)
+    if len(kept) < len(origin):
+        copied = len({node for node, count in _counts(origin).items() if count > 1})
+        yield (
+            f"specialised: {len(names)} nodes became {len(origin)}, because a variable is tested again in differing"
+            f" contexts below {copied} of them"
+        )
+    gone = [names[node] for node in range(len(names)) if node not in kept]
+    if gone:
+        yield f"dropped {len(gone)} nodes that decide nothing, as what they test is settled above: {listed(gone, 8)}"
+
+
+def _counts(origin: Sequence[int]) -> dict[int, int]:
+    counts: dict[int, int] = {}
+    for node in origin:
+        counts[node] = counts.get(node, 0) + 1
+    return counts
