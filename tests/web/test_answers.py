@@ -10,8 +10,7 @@ import pytest
 import oracle
 import quia
 from quia.variables import Variable
-from quia.web import answers, question
-from quia.web.pool import Fault
+from quia.web import answers
 from strategies import complete_tree, random_case, random_instance, random_neighbour
 from web.here import LONG
 
@@ -199,53 +198,3 @@ def test_a_form_has_no_number_that_json_has_not() -> None:
     told = answers.describe(graph, name="m", identity="1")
     assert told["variables"][0]["cuts"] == [None, 3.0]
     json.dumps(told, allow_nan=False)
-
-
-GOOD = {"instance": {"a": 1, "b": "x", "c": None, "d": True, "e": 1.5}}
-
-
-def test_questions_are_taken_as_they_are() -> None:
-    plain = {"against": None, "frozen": [], "costs": {}, "without": [], "limit": 10}
-    assert question.explanation(GOOD) == {**GOOD, **plain}
-    full = {**GOOD, "against": "c", "frozen": ["a"], "costs": {"a": 1e9, "b": 0.5}, "without": ["b"], "limit": 100}
-    assert question.explanation(full) == full
-    assert question.explanation({**GOOD, "limit": 0})["limit"] == 0
-    assert question.explanation({**GOOD, "limit": 7.0})["limit"] == 7
-    assert question.comparison({"one": {"a": 1}, "other": {}}) == {"one": {"a": 1}, "other": {}}
-    assert question.parse(b'{"a": [1]}') == {"a": [1]}
-
-
-@pytest.mark.parametrize(
-    ("more", "said"),
-    [
-        ({"limit": -1}, "from 0 to 100"),
-        ({"limit": 101}, "from 0 to 100"),
-        ({"limit": True}, "from 0 to 100"),
-        ({"limit": 1.5}, "from 0 to 100"),
-        ({"limit": "1"}, "from 0 to 100"),
-        ({"against": 1}, "name of a class"),
-        ({"frozen": "a"}, "list of features"),
-        ({"frozen": [1]}, "list of features"),
-        ({"without": None}, "list of features"),
-        ({"costs": []}, "object from feature"),
-        ({"costs": {"a": 0}}, "above 0"),
-        ({"costs": {"a": -1}}, "above 0"),
-        ({"costs": {"a": 1.1e9}}, "at most 1e9"),
-        ({"costs": {"a": True}}, "a number above 0"),
-        ({"costs": {"a": "1"}}, "a number above 0"),
-        ({"instance": {"a": {}}}, "a value is a text"),
-        ({"instance": {"a": [1]}}, "a value is a text"),
-        ({"instance": None}, "must be an object"),
-        ({"one": {}}, "it may have"),
-    ],
-)
-def test_other_questions_are_refused(more: dict[str, Any], said: str) -> None:
-    with pytest.raises(Fault, match=said) as told:
-        question.explanation({**GOOD, **more})
-    assert told.value.status == 422
-
-
-@pytest.mark.parametrize("asked", [{}, {"one": {}}, {"one": {}, "other": []}, {"one": {}, "other": {}, "more": 1}])
-def test_other_comparisons_are_refused(asked: dict[str, Any]) -> None:
-    with pytest.raises(Fault):
-        question.comparison(asked)

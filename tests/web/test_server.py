@@ -19,6 +19,7 @@ import httpx
 import pytest
 
 from quia.cli import main
+from quia.command import serve as serve_command
 from quia.load import json as quia_json
 from quia.web import models as models_module
 from quia.web.models import Models
@@ -237,9 +238,9 @@ def test_a_dropped_model_answers_and_an_unknown_one_does_not(client: httpx.Clien
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ({}, "instance is None"),
+        ({}, "instance is missing"),
         ({"instance": []}, "must be an object"),
-        ({"instance": {"SAT": []}}, "a value is a text"),
+        ({"instance": {"SAT": []}}, "it must be a string, a number"),
         ({"instance": {"SAT": 1}}, "no value for 'GPA'"),
         ({"instance": ROBIN, "against": "accept"}, "did you mean 'Accept'"),
         ({"instance": ROBIN, "frozen": ["Sat"]}, "no feature"),
@@ -373,6 +374,15 @@ def test_faults_at_the_start_are_one_sentence(
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert match in told
+
+
+@pytest.mark.parametrize("package", ["msgspec", "starlette", "uvicorn"])
+def test_a_package_that_is_missing_says_how_to_get_it(
+    package: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serve_command, "find_spec", lambda name: None if name == package else object())
+    assert main(["serve"]) == 2
+    assert capsys.readouterr().err == f"quia: quia serve needs {package}; pip install 'quia[web]'\n"
 
 
 def test_a_port_that_is_taken_says_so(capsys: pytest.CaptureFixture[str]) -> None:
