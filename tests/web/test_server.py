@@ -139,6 +139,15 @@ def test_a_folder_gives_its_models_and_nothing_else(tmp_path: Path, examples: Pa
         assert models.find("../outside.json") is None
 
 
+def test_a_file_name_may_be_no_text(serve: Serve, examples: Path, tmp_path: Path) -> None:
+    name = os.fsencode(tmp_path) + b"/\xff.json"
+    Path(os.fsdecode(name)).write_bytes((examples / "luna.json").read_bytes())
+    with httpx.Client(base_url=serve(tmp_path), timeout=LONG) as client:
+        [model] = client.get("/api/models").json()["models"]
+        assert model["name"] == "\udcff.json"
+        assert client.get(f"/api/models/{model['id']}").json()["name"] == model["name"]
+
+
 def test_a_file_that_is_written_anew_is_another_model(tmp_path: Path, examples: Path) -> None:
     file = tmp_path / "m.json"
     file.write_bytes((examples / "luna.json").read_bytes())
