@@ -168,6 +168,8 @@ def test_the_form_is_made_of_what_the_model_has() -> None:
             assert variable["tested"] == (index in graph.tested)
             assert variable["missing"] == (None in oracle.domain(d, own.name))
             assert len(variable["states"]) == own.size
+            assert len(variable["signs"]) == own.size
+            assert variable["signs"] == variable["states"] or own.is_numeric
             assert variable["cuts"] == [cut.threshold for cut in own.cuts]
             json.dumps(variable, allow_nan=False)
 
@@ -198,3 +200,22 @@ def test_a_form_has_no_number_that_json_has_not() -> None:
     told = answers.describe(graph, name="m", identity="1")
     assert told["variables"][0]["cuts"] == [None, 3.0]
     json.dumps(told, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("variable", "states", "signs"),
+    [
+        (Variable.nominal("x", ["<= 3", "(1, 2]"]), ["<= 3", "(1, 2]"], ["<= 3", "(1, 2]"]),
+        (Variable.numeric("x"), ["(-inf, inf)"], ["any number"]),
+        (Variable.numeric("x", [3], missing=True), ["<= 3", "> 3", "missing"], ["≤ 3", "> 3", "missing"]),
+        (
+            Variable.numeric("x", [0.5, (1.5, "before")]),
+            ["<= 0.5", "(0.5, 1.5)", ">= 1.5"],
+            ["≤ 0.5", "> 0.5 and < 1.5", "≥ 1.5"],
+        ),
+    ],
+)
+def test_a_form_has_the_states_as_people_read_them(variable: Variable, states: list[str], signs: list[str]) -> None:
+    graph = quia.DecisionGraph.build([variable], ["c"], [-1], [0], [()])
+    [described] = answers.describe(graph, name="m", identity="1")["variables"]
+    assert (described["states"], described["signs"]) == (states, signs)

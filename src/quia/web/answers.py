@@ -9,6 +9,7 @@ from typing import Any
 from quia.explanation import Explanation, explain
 from quia.show.html import page, parts
 from quia.show.html_compare import comparison
+from quia.show.words import signs
 from quia.variables import UNKNOWN, Variable, decide_instance
 
 TIMEOUT = 1.0
@@ -35,12 +36,14 @@ def describe(classifier: Any, *, name: str, identity: str) -> dict[str, Any]:
 
 
 def _variable(variable: Variable, tested: bool) -> dict[str, Any]:
+    states = [variable.text(state) for state in range(variable.size)]
     return {
         "name": variable.name,
         "kind": "numeric" if variable.is_numeric else "nominal",
         "tested": tested,
         "missing": variable.missing,
-        "states": [variable.text(state) for state in range(variable.size)],
+        "states": states,
+        "signs": [signs(text, numeric=variable.is_numeric) for text in states],
         "cuts": [cut.threshold if math.isfinite(cut.threshold) else None for cut in variable.cuts],
     }
 

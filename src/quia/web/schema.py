@@ -111,6 +111,9 @@ class Variable(Struct, forbid_unknown_fields=True):
     tested: Annotated[bool, Meta(description="Whether the model looks at it at all.")]
     missing: Annotated[bool, Meta(description="Whether a missing number is a state of its own.")]
     states: Annotated[list[str], Meta(min_length=1, description="Its states, as answers name them.")]
+    signs: Annotated[
+        list[str], Meta(min_length=1, description="The same states in the same order, as people read them.")
+    ]
     cuts: Annotated[list[float | None], Meta(description="Where a numeric feature is cut; null for one at infinity.")]
 
 
