@@ -19,7 +19,7 @@ COMMANDS = {
     "batch": {"pyarrow"},
     "bench": {"pandas", "pyarrow", "sklearn"},
     "learn": {"sklearn"},
-    "serve": {"starlette", "uvicorn"},
+    "serve": {"msgspec", "starlette", "uvicorn"},
 }
 """What commands need beside NumPy."""
 SAME_AS = {"xgboost": "xgboost-cpu"}

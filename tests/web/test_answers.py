@@ -10,8 +10,7 @@ import pytest
 import oracle
 import quia
 from quia.variables import Variable
-from quia.web import answers, question
-from quia.web.pool import Fault
+from quia.web import answers
 from strategies import complete_tree, random_case, random_instance, random_neighbour
 from web.here import LONG
 
@@ -169,6 +168,8 @@ def test_the_form_is_made_of_what_the_model_has() -> None:
             assert variable["tested"] == (index in graph.tested)
             assert variable["missing"] == (None in oracle.domain(d, own.name))
             assert len(variable["states"]) == own.size
+            assert len(variable["signs"]) == own.size
+            assert variable["signs"] == variable["states"] or own.is_numeric
             assert variable["cuts"] == [cut.threshold for cut in own.cuts]
             json.dumps(variable, allow_nan=False)
 
@@ -201,51 +202,20 @@ def test_a_form_has_no_number_that_json_has_not() -> None:
     json.dumps(told, allow_nan=False)
 
 
-GOOD = {"instance": {"a": 1, "b": "x", "c": None, "d": True, "e": 1.5}}
-
-
-def test_questions_are_taken_as_they_are() -> None:
-    plain = {"against": None, "frozen": [], "costs": {}, "without": [], "limit": 10}
-    assert question.explanation(GOOD) == {**GOOD, **plain}
-    full = {**GOOD, "against": "c", "frozen": ["a"], "costs": {"a": 1e9, "b": 0.5}, "without": ["b"], "limit": 100}
-    assert question.explanation(full) == full
-    assert question.explanation({**GOOD, "limit": 0})["limit"] == 0
-    assert question.explanation({**GOOD, "limit": 7.0})["limit"] == 7
-    assert question.comparison({"one": {"a": 1}, "other": {}}) == {"one": {"a": 1}, "other": {}}
-    assert question.parse(b'{"a": [1]}') == {"a": [1]}
-
-
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("variable", "states", "signs"),
     [
-        ({"limit": -1}, "from 0 to 100"),
-        ({"limit": 101}, "from 0 to 100"),
-        ({"limit": True}, "from 0 to 100"),
-        ({"limit": 1.5}, "from 0 to 100"),
-        ({"limit": "1"}, "from 0 to 100"),
-        ({"against": 1}, "name of a class"),
-        ({"frozen": "a"}, "list of features"),
-        ({"frozen": [1]}, "list of features"),
-        ({"without": None}, "list of features"),
-        ({"costs": []}, "object from feature"),
-        ({"costs": {"a": 0}}, "above 0"),
-        ({"costs": {"a": -1}}, "above 0"),
-        ({"costs": {"a": 1.1e9}}, "at most 1e9"),
-        ({"costs": {"a": True}}, "a number above 0"),
-        ({"costs": {"a": "1"}}, "a number above 0"),
-        ({"instance": {"a": {}}}, "a value is a text"),
-        ({"instance": {"a": [1]}}, "a value is a text"),
-        ({"instance": None}, "must be an object"),
-        ({"one": {}}, "it may have"),
+        (Variable.nominal("x", ["<= 3", "(1, 2]"]), ["<= 3", "(1, 2]"], ["<= 3", "(1, 2]"]),
+        (Variable.numeric("x"), ["(-inf, inf)"], ["any number"]),
+        (Variable.numeric("x", [3], missing=True), ["<= 3", "> 3", "missing"], ["≤ 3", "> 3", "missing"]),
+        (
+            Variable.numeric("x", [0.5, (1.5, "before")]),
+            ["<= 0.5", "(0.5, 1.5)", ">= 1.5"],
+            ["≤ 0.5", "> 0.5 and < 1.5", "≥ 1.5"],
+        ),
     ],
 )
-def test_other_questions_are_refused(more: dict[str, Any], said: str) -> None:
-    with pytest.raises(Fault, match=said) as told:
-        question.explanation({**GOOD, **more})
-    assert told.value.status == 422
-
-
-@pytest.mark.parametrize("asked", [{}, {"one": {}}, {"one": {}, "other": []}, {"one": {}, "other": {}, "more": 1}])
-def test_other_comparisons_are_refused(asked: dict[str, Any]) -> None:
-    with pytest.raises(Fault):
-        question.comparison(asked)
+def test_a_form_has_the_states_as_people_read_them(variable: Variable, states: list[str], signs: list[str]) -> None:
+    graph = quia.DecisionGraph.build([variable], ["c"], [-1], [0], [()])
+    [described] = answers.describe(graph, name="m", identity="1")["variables"]
+    assert (described["states"], described["signs"]) == (states, signs)

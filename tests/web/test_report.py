@@ -142,8 +142,8 @@ def test_sizes_of_real_trees(name: str, most: int, shared_data: Path) -> None:
 def test_a_path_of_20_000_tests_is_a_page_of_bounded_size(frozen: int) -> None:
     n = 20_000
     explanation = quia.explain(chain(n), ["yes"] * n, frozen=[f"v{i}" for i in range(frozen)])
-    answer = explanation.to_dict()
-    source = page(explanation, answer=answer)
+    found = explanation.answer()
+    source, answer = page(explanation, answer=found), found.to_dict()
     assert "tests before" in source
     assert source.count('class="step"') <= 60
     assert len(source) - len(json.dumps(answer)) < 1_000_000

@@ -19,6 +19,7 @@ import httpx
 import pytest
 
 from quia.cli import main
+from quia.command import serve as serve_command
 from quia.load import json as quia_json
 from quia.web import models as models_module
 from quia.web.models import Models
@@ -138,6 +139,15 @@ def test_a_folder_gives_its_models_and_nothing_else(tmp_path: Path, examples: Pa
         assert models.find("../outside.json") is None
 
 
+def test_a_file_name_may_be_no_text(serve: Serve, examples: Path, tmp_path: Path) -> None:
+    name = os.fsencode(tmp_path) + b"/\xff.json"
+    Path(os.fsdecode(name)).write_bytes((examples / "luna.json").read_bytes())
+    with httpx.Client(base_url=serve(tmp_path), timeout=LONG) as client:
+        [model] = client.get("/api/models").json()["models"]
+        assert model["name"] == "\udcff.json"
+        assert client.get(f"/api/models/{model['id']}").json()["name"] == model["name"]
+
+
 def test_a_file_that_is_written_anew_is_another_model(tmp_path: Path, examples: Path) -> None:
     file = tmp_path / "m.json"
     file.write_bytes((examples / "luna.json").read_bytes())
@@ -237,9 +247,9 @@ def test_a_dropped_model_answers_and_an_unknown_one_does_not(client: httpx.Clien
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ({}, "instance is None"),
+        ({}, "instance is missing"),
         ({"instance": []}, "must be an object"),
-        ({"instance": {"SAT": []}}, "a value is a text"),
+        ({"instance": {"SAT": []}}, "it must be a string, a number"),
         ({"instance": {"SAT": 1}}, "no value for 'GPA'"),
         ({"instance": ROBIN, "against": "accept"}, "did you mean 'Accept'"),
         ({"instance": ROBIN, "frozen": ["Sat"]}, "no feature"),
@@ -373,6 +383,15 @@ def test_faults_at_the_start_are_one_sentence(
     told = capsys.readouterr().err
     assert told.count("\n") == 1
     assert match in told
+
+
+@pytest.mark.parametrize("package", ["msgspec", "starlette", "uvicorn"])
+def test_a_package_that_is_missing_says_how_to_get_it(
+    package: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serve_command, "find_spec", lambda name: None if name == package else object())
+    assert main(["serve"]) == 2
+    assert capsys.readouterr().err == f"quia: quia serve needs {package}; pip install 'quia[web]'\n"
 
 
 def test_a_port_that_is_taken_says_so(capsys: pytest.CaptureFixture[str]) -> None:

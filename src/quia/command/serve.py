@@ -70,7 +70,7 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve until interrupted."""
-    for package in ("starlette", "uvicorn"):
+    for package in ("msgspec", "starlette", "uvicorn"):
         if find_spec(package) is None:
             raise Unsupported(f"quia serve needs {package}", cure="pip install 'quia[web]'")
     from quia.web.models import Models

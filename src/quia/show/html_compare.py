@@ -24,6 +24,8 @@ def comparison(found: Comparison, variables: Iterable[Variable]) -> Markup:
         reason = found.common_reason
         enough = join([facts.clauses(reason, most=MOST_TOLD), " force the decision for both, whatever else they are."])
         parts.append(element("p", enough if reason else "The model decides so whatever the features are."))
+    elif found.witness is not None and not found.witness.changes:
+        parts.append(element("p", "What they share does not settle it; time ran out before an example was found."))
     elif found.witness is not None:
         parts.append(
             element(

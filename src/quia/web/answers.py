@@ -11,6 +11,7 @@ from quia import compare as comparing
 from quia.classifier import Classifier
 from quia.errors import TooLarge
 from quia.explanation import Explanation, explain
+from quia.literal import State
 from quia.question import Terms, given_values
 from quia.show.html import page, parts
 from quia.show.html_compare import comparison
@@ -40,12 +41,14 @@ def describe(classifier: Any, *, name: str, identity: str) -> dict[str, Any]:
 
 
 def _variable(variable: Variable, tested: bool) -> dict[str, Any]:
+    states = [variable.text(state) for state in range(variable.size)]
     return {
         "name": variable.name,
         "kind": "numeric" if variable.is_numeric else "nominal",
         "tested": tested,
         "missing": variable.missing,
-        "states": [variable.text(state) for state in range(variable.size)],
+        "states": states,
+        "signs": [State(variable, state).signs for state in range(variable.size)],
         "cuts": [cut.threshold if math.isfinite(cut.threshold) else None for cut in variable.cuts],
     }
 

@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -17,15 +18,15 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from quia.errors import InstanceError
-from quia.web import question
+from quia.web import schema
 from quia.web.connection import Patience
 from quia.web.models import Model, Models
 from quia.web.openapi import document
 from quia.web.pool import Fault, Pool
+from quia.web.question import from_json, from_query
 from quia.web.rows import Rows
 
 LARGEST_QUESTION = 2**20
-MOST_ROWS = 100
 CLIENT_LEFT = 499
 """A status that nobody sees."""
 
@@ -52,14 +53,12 @@ def application(models: Models, rows: Rows | None, pool: Pool, *, largest: int, 
         return Response(_asset(package, name), media_type=kind)
 
     async def listed(_: Request) -> Response:
-        found = [{"id": model.id, "name": model.name} for model in await asyncio.to_thread(models.listed)]
-        table = None if rows is None else {"name": rows.name, "rows": len(rows.rows)}
-        return _json({"models": found, "data": table, "largest": largest})
+        found = [schema.ModelName(model.id, model.name) for model in await asyncio.to_thread(models.listed)]
+        table = None if rows is None else schema.Table(rows.name, len(rows.rows))
+        return _json(schema.Models(found, table, largest))
 
     async def dropped(request: Request) -> Response:
-        name = request.query_params.get("name", "the dropped file")
-        if not 0 < len(name) <= 200:
-            raise Fault(422, "the name is empty or too long; give at most 200 letters")
+        name = from_query(request.query_params, schema.DroppedFile).name
         data = await _body(request, largest, patience)
         if not data:
             raise Fault(422, "the file is empty; drop a model file")
@@ -79,14 +78,14 @@ def application(models: Models, rows: Rows | None, pool: Pool, *, largest: int, 
             reply = await _while_here(request, pool.ask(_request("describe", model)))
         return Response(reply, media_type="application/json")
 
-    def asked(do: str, check: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Request], Awaitable[Response]]:
+    def asked(do: str, kind: type[msgspec.Struct]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             model = await _model(request)
             if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
                 raise Fault(415, "the request must be application/json")
             with models.in_use(model):
-                asked = check(question.parse(await _body(request, LARGEST_QUESTION, patience)))
-                reply = await _while_here(request, pool.ask(_request(do, model, asked)))
+                question = from_json(await _body(request, LARGEST_QUESTION, patience), kind)
+                reply = await _while_here(request, pool.ask(_request(do, model, question)))
             if do != "report":
                 return Response(reply, media_type="application/json")
             headers = {"content-disposition": 'attachment; filename="quia-report.html"'}
@@ -95,17 +94,15 @@ def application(models: Models, rows: Rows | None, pool: Pool, *, largest: int, 
         return answer
 
     async def picked(request: Request) -> Response:
-        start, count = _number(request, "start", 1), _number(request, "count", 20)
+        wanted = from_query(request.query_params, schema.RowsWanted)
         if rows is None:
             raise Fault(404, "no table was given; start quia serve with --data FILE.csv")
-        if not start >= 1 or not 0 <= count <= MOST_ROWS:
-            raise Fault(422, f"rows are counted from 1, and at most {MOST_ROWS} are given at once")
-        last = min(start + count - 1, len(rows.rows))
+        last = min(wanted.start + wanted.count - 1, len(rows.rows))
         try:
-            found = [rows.row(n) for n in range(start, last + 1)]
+            found = [rows.row(n) for n in range(wanted.start, last + 1)]
         except InstanceError as fault:
             raise Fault(422, str(fault)) from None
-        return _json({"total": len(rows.rows), "rows": found})
+        return _json(schema.Rows(len(rows.rows), found))
 
     async def _model(request: Request) -> Model:
         found = await asyncio.to_thread(models.find, request.path_params["model"])
@@ -129,23 +126,23 @@ def application(models: Models, rows: Rows | None, pool: Pool, *, largest: int, 
             Route("/api/rows", picked),
             Route("/api/models", listed_or_dropped, methods=["GET", "POST"]),
             Route("/api/models/{model}", described, methods=["GET"]),
-            Route("/api/models/{model}/explain", asked("explain", question.explanation), methods=["POST"]),
-            Route("/api/models/{model}/report", asked("report", question.explanation), methods=["POST"]),
-            Route("/api/models/{model}/compare", asked("compare", question.comparison), methods=["POST"]),
+            Route("/api/models/{model}/explain", asked("explain", schema.Question), methods=["POST"]),
+            Route("/api/models/{model}/report", asked("report", schema.Question), methods=["POST"]),
+            Route("/api/models/{model}/compare", asked("compare", schema.Pair), methods=["POST"]),
         ],
         exception_handlers={Fault: _faulty, HTTPException: _faulty},
         lifespan=lifespan,
     )
 
 
-def _request(do: str, model: Model, asked: dict[str, Any] | None = None) -> dict[str, Any]:
+def _request(do: str, model: Model, question: msgspec.Struct | None = None) -> dict[str, Any]:
     return {
         "do": do,
         "model": model.id,
         "name": model.name,
         "path": model.path,
         "format": model.format,
-        "question": asked,
+        "question": msgspec.to_builtins(question),
     }
 
 
@@ -196,25 +193,19 @@ async def _while_here(request: Request, work: Awaitable[bytes]) -> bytes:
         leaving.cancel()
 
 
-def _number(request: Request, name: str, default: int) -> int:
-    text = request.query_params.get(name, str(default))
-    if not text.isascii() or not text.isdecimal() or len(text) > 9:
-        raise Fault(422, f"{name} is not a whole number from 0 on")
-    return int(text)
-
-
 def _json(data: Any, status: int = 200) -> Response:
-    return Response(json.dumps(data, allow_nan=False), status, media_type="application/json")
+    # Not by msgspec: a file's name may have bytes that are no UTF-8, which only escapes can carry.
+    return Response(json.dumps(msgspec.to_builtins(data), allow_nan=False), status, media_type="application/json")
 
 
 async def _faulty(_: Request, fault: Exception) -> Response:
     if isinstance(fault, HTTPException):
         sentence = {404: "there is no such page", 405: "this cannot be done here"}.get(fault.status_code, fault.detail)
-        response = _json({"error": sentence}, fault.status_code)
+        response = _json(schema.Fault(sentence), fault.status_code)
         response.headers.update(fault.headers or {})
         return response
     assert isinstance(fault, Fault)
-    response = _json({"error": fault.message}, fault.status)
+    response = _json(schema.Fault(fault.message), fault.status)
     if fault.status in (408, 413):
         response.headers["connection"] = "close"  # what is left of the body is not worth reading
     return response

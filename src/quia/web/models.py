@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 import tempfile
 import zlib
 from collections import Counter, OrderedDict
@@ -76,7 +77,8 @@ class Models:
             changed = file.stat().st_mtime_ns  # a file that is written anew is another model
         except OSError:
             changed = 0
-        return Model(_identity(f"{file.name}\0{changed}".encode()), file.name, str(file.resolve()), self.format)
+        identity = _identity(os.fsencode(f"{file.name}\0{changed}"))  # a name may be bytes that are no UTF-8
+        return Model(identity, file.name, str(file.resolve()), self.format)
 
     @contextmanager
     def dropped(self, data: bytes, name: str) -> Iterator[Model]:

@@ -144,8 +144,8 @@ const showWithout = (without) => {
   $("without").hidden = !without;
   if (!without) return;
   const names = without.features.join(", ");
-  const numeric = new Set(model.variables.filter(({ kind }) => kind === "numeric").map(({ name }) => name));
-  const changed = Object.entries(without.changes).map(([name, state]) => `${name} ${numeric.has(name) ? readable(state) : `= ${state}`}`).join(" and ");
+  const variables = new Map(model.variables.map((variable) => [variable.name, variable]));
+  const changed = Object.entries(without.changes).map(([name, state]) => `${name} ${variables.get(name).kind === "numeric" ? "" : "= "}${readable(variables.get(name), state)}`).join(" and ");
   $("without").textContent = without.holds
     ? `Without ${names} the decision still stands: the other facts force it.`
     : `Without ${names} the decision no longer stands: with ${changed} it ${without.certain ? "would" : "could"} be ${without.decision}.`;

@@ -49,8 +49,8 @@ const placeOf = (cuts, value, state) => {
 // As the server has it, for values that are no state's own name.
 const isMissing = (value) => value === null || value === undefined || ["", "?"].includes(String(value).trim());
 
-export const readable = (text) => text.replace(/^<=/, "≤").replace(/^>=/, "≥").replace("(-inf, inf)", "any number")
-  .replace(/^([([])(\S+), (\S+)([)\]])$/, (_, opened, low, high, closed) => `${opened === "(" ? ">" : "≥"} ${low} and ${closed === ")" ? "<" : "≤"} ${high}`);
+// A state as people read it: the server says so, beside the name that the state goes by.
+export const readable = ({ states, signs }, state) => signs[states.indexOf(state)];
 
 const cutStrip = (count) => {
   const marks = Array.from({ length: count }, (_, n) => `M${((n + 1) * 100) / (count + 1)} 0v10`).join("");
@@ -90,10 +90,10 @@ export const numericField = (variable, number, changed) => {
   // The server says which state a value is in: it alone compares as the model does.
   const place = (text, value) => {
     const state = variable.states.indexOf(text);
-    counts.textContent = text === undefined ? "" : `counts as ${readable(text)}`;
+    counts.textContent = text === undefined ? "" : `counts as ${readable(variable, text)}`;
     if (state < 0 || state > cuts.length) return;
     show(state);
-    slider.setAttribute("aria-valuetext", `${value}, ${readable(text)}`);
+    slider.setAttribute("aria-valuetext", `${value}, ${readable(variable, text)}`);
     if (document.activeElement !== slider) slider.value = String(placeOf(cuts, Number(value), state));
   };
   const parts = [slider, ...(cuts.length ? [strip] : []), counts];
@@ -102,7 +102,7 @@ export const numericField = (variable, number, changed) => {
 };
 
 export const nominalField = (variable, number, changed) => {
-  const select = make("select", { id: `value-${number}` }, ...variable.states.map((state) => make("option", { value: state }, state)));
+  const select = make("select", { id: `value-${number}` }, ...variable.states.map((state) => make("option", { value: state }, readable(variable, state))));
   const unknown = make("option", { value: "" }, "not known");
   const isUnknown = () => select.selectedOptions[0] === unknown;
   select.addEventListener("change", () => changed(variable.name, isUnknown() ? null : select.value, true));

@@ -1,0 +1,264 @@
+"""What clients send and are answered, declared once.
+
+Requests are decoded by these types (`question`), and the OpenAPI document is generated from them (`openapi`), as are
+the two JSON Schema files in docs/schemas of what is answered here (`python docs/schemas.py`). What describes a part of
+a request also finishes the sentence "it must be …" where one does not fit.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+MOST_REASONS = 100
+MOST_ROWS = 100
+LARGEST_COST = 1e9
+LONGEST_NAME = 200
+LAST_ROW = 999_999_999
+
+Value = Annotated[str | int | float | bool | None, Meta(description="a string, a number, true, false or null")]
+Instance = Annotated[dict[str, Value], Meta(description="an object from feature to value")]
+Features = Annotated[list[str], Meta(description="a list of features")]
+Cost = Annotated[float, Meta(gt=0, le=LARGEST_COST, description="a number above 0, at most 1e9")]
+Facts = dict[str, str]
+Uncertain = Annotated[
+    bool,
+    Meta(
+        description="Only where features are unknown, and the class is that one for some of their values but not all.",
+        extra_json_schema={"const": False},
+    ),
+]
+Listed = Annotated[
+    bool, Meta(description="Whether `reasons` lists them all; false where a limit or the time cut it short.")
+]
+
+
+class Question(Struct, forbid_unknown_fields=True):
+    """A question about one instance: why, or why not the class `against`, unless that is the one decided."""
+
+    instance: Instance
+    against: Annotated[str | None, Meta(description="the name of a class, or null")] = None
+    frozen: Features = []
+    costs: Annotated[dict[str, Cost], Meta(description="an object from feature to a positive number")] = {}
+    without: Features = []
+    limit: Annotated[int, Meta(ge=0, le=MOST_REASONS, description=f"a whole number from 0 to {MOST_REASONS}")] = 10
+
+
+class Pair(Struct, forbid_unknown_fields=True):
+    """Two instances to compare."""
+
+    one: Instance
+    other: Instance
+
+
+class RowsWanted(Struct):
+    """The query of a request for rows."""
+
+    start: Annotated[int, Meta(ge=1, le=LAST_ROW, description=f"a whole number from 1 to {LAST_ROW}")] = 1
+    count: Annotated[int, Meta(ge=0, le=MOST_ROWS, description=f"a whole number from 0 to {MOST_ROWS}")] = 20
+
+
+class DroppedFile(Struct):
+    """The query of a request that brings a model file."""
+
+    name: Annotated[
+        str,
+        Meta(min_length=1, max_length=LONGEST_NAME, description=f"a name of 1 to {LONGEST_NAME} letters"),
+    ] = "the dropped file"
+
+
+class Fault(Struct, forbid_unknown_fields=True):
+    """Why there is no answer."""
+
+    error: Annotated[str, Meta(description="One sentence: the fault, the value, the cure.")]
+
+
+class ModelName(Struct, forbid_unknown_fields=True):
+    """A model that can be asked about."""
+
+    id: Annotated[str, Meta(description="What the server calls the model.")]
+    name: str
+
+
+class Table(Struct, forbid_unknown_fields=True):
+    """The table that rows are picked from."""
+
+    name: str
+    rows: Annotated[int, Meta(ge=1, description="How many it has.")]
+
+
+class Models(Struct, forbid_unknown_fields=True):
+    """What can be asked about."""
+
+    models: list[ModelName]
+    data: Table | None
+    largest: Annotated[int, Meta(description="How many bytes a dropped file may have.")]
+
+
+class Rows(Struct, forbid_unknown_fields=True):
+    """Rows of the table."""
+
+    total: Annotated[int, Meta(ge=1, description="How many rows the table has.")]
+    rows: Annotated[list[dict[str, str]], Meta(description="Each from column to text.")]
+
+
+class Variable(Struct, forbid_unknown_fields=True):
+    """A feature, as a form for it needs it."""
+
+    name: str
+    kind: Literal["nominal", "numeric"]
+    tested: Annotated[bool, Meta(description="Whether the model looks at it at all.")]
+    missing: Annotated[bool, Meta(description="Whether a missing number is a state of its own.")]
+    states: Annotated[list[str], Meta(min_length=1, description="Its states, as answers name them.")]
+    signs: Annotated[
+        list[str], Meta(min_length=1, description="The same states in the same order, as people read them.")
+    ]
+    cuts: Annotated[list[float | None], Meta(description="Where a numeric feature is cut; null for one at infinity.")]
+
+
+class Model(Struct, forbid_unknown_fields=True):
+    """What a form for a model's instances needs: what `quia serve` answers about a model."""
+
+    schema: Literal["quia/model/1"]
+    id: Annotated[str, Meta(description="What the server calls the model.")]
+    name: str
+    nodes: Annotated[int, Meta(ge=1)] | None
+    classes: Annotated[list[str], Meta(min_length=1)]
+    variables: Annotated[list[Variable], Meta(description="In the order in which a sequence of values is read.")]
+    example: Annotated[dict[str, str | int | float], Meta(description="Some value for every feature.")]
+    notes: Annotated[list[str], Meta(description="What was changed or assumed to read the model.")]
+
+
+class Reasons(Struct, forbid_unknown_fields=True):
+    """Reasons of one kind."""
+
+    complete: Listed
+    count: Annotated[
+        Annotated[int, Meta(ge=0)] | None,
+        Meta(description="How many there are in all, exactly (of any size); null if time or memory ran out first."),
+    ]
+    reasons: Annotated[
+        list[Facts],
+        Meta(description="The shortest (with costs, cheapest) first. Each maps features to the instance's states."),
+    ]
+
+
+class Counterfactual(Struct, forbid_unknown_fields=True):
+    """A changed instance that is decided otherwise."""
+
+    changes: Annotated[Facts, Meta(description="Feature to its new state.")]
+    decision: Annotated[str, Meta(description="The class then.")]
+    certain: Uncertain | UnsetType = UNSET
+
+
+class Bias(Struct, forbid_unknown_fields=True):
+    """Whether protected features alone can change the decision."""
+
+    protected: list[str]
+    biased: Annotated[bool, Meta(description="Whether changing protected features alone can change the decision.")]
+    reasons: Annotated[list[Facts], Meta(description="The necessary reasons that speak of protected features only.")]
+    complete: Listed
+    changes: Annotated[
+        Facts,
+        Meta(
+            description="A change that proves it: protected feature to new state. Empty if not biased, or if time ran"
+            " out before the nearest was found."
+        ),
+    ]
+    decision: Annotated[str | None, Meta(description="The class after that change; null if there is none.")]
+    certain: Uncertain | UnsetType = UNSET
+
+
+class Explanation(Struct, forbid_unknown_fields=True):
+    """One decision explained: what `quia explain --json` prints and `Explanation.to_dict` returns."""
+
+    schema: Literal["quia/explanation/1"]
+    instance: Annotated[
+        dict[str, str | int | float | bool | None],
+        Meta(description="Feature to value, as given. Not-a-number is null; an infinite number is a text."),
+    ]
+    states: Annotated[
+        Facts,
+        Meta(
+            description="Tested feature to the state that its value is in: a nominal state, or an interval such as"
+            " '(0.6, 1.5]', '< 1450' or 'missing'."
+        ),
+    ]
+    decision: Annotated[str, Meta(description="The class that the model gave.")]
+    against: Annotated[
+        str | None,
+        Meta(description="The class that the question 'why not?' was about; null if the question was 'why?'."),
+    ]
+    necessary: Annotated[
+        Reasons, Meta(description="Minimal sets of facts which, altered properly, change the decision.")
+    ]
+    sufficient: Annotated[Reasons, Meta(description="Minimal sets of facts that alone force the decision.")]
+    counterfactuals: Annotated[list[Counterfactual], Meta(description="The nearest changed instances.")]
+    counterfactuals_complete: (
+        Annotated[
+            bool,
+            Meta(
+                description="Only where a limit or the time cut `counterfactuals` short.",
+                extra_json_schema={"const": False},
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    unknown: (
+        Annotated[
+            list[str],
+            Meta(
+                min_length=1,
+                description="Only if there are any: the tested features whose values are missing, where the model has"
+                " no state for that. The decision is the same whatever they are, and no reason speaks of them.",
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    bias: Annotated[Bias, Meta(description="Only if protected features were named.")] | UnsetType = UNSET
+
+
+class Without(Struct, forbid_unknown_fields=True):
+    """Whether the decision holds whatever some features are."""
+
+    features: list[str]
+    holds: bool
+    changes: Annotated[Facts, Meta(description="States of them with which it does not hold.")]
+    decision: Annotated[str | None, Meta(description="The class then; null if it holds.")]
+    certain: Annotated[bool, Meta(description="Whether it is that class whatever the unknown features are.")]
+
+
+class Answer(Struct, forbid_unknown_fields=True):
+    """A question answered."""
+
+    explanation: Explanation
+    mentioned: Annotated[list[str], Meta(description="The features that the complete reason speaks of.")]
+    without: Without | None
+    html: Annotated[dict[str, str], Meta(description="The page's sections by name.")]
+
+
+class Difference(Struct, forbid_unknown_fields=True):
+    """A feature in which two instances are in different states; null is a state that is not known."""
+
+    feature: str
+    one: str | None
+    other: str | None
+
+
+class Witness(Struct, forbid_unknown_fields=True):
+    """Changes of what differs that change the decision."""
+
+    changes: Facts
+    decision: str | None
+
+
+class Comparison(Struct, forbid_unknown_fields=True):
+    """Whether two instances are decided alike for a common reason, and the proof either way."""
+
+    congruent: bool
+    decisions: Annotated[list[str], Meta(min_length=2, max_length=2)]
+    differences: list[Difference]
+    common_reason: Facts | None
+    witness: Witness | None
+    html: str
