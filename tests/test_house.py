@@ -55,7 +55,6 @@ ORDER = [
     "show",
     "web",
     "command",
-    "bench",
     "cli",
 ]
 

@@ -17,7 +17,6 @@ START = ROOT / "docs" / "start.md"
 PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if "_build" not in page.parts)
 COMMANDS = {
     "batch": {"pyarrow"},
-    "bench": {"pandas", "pyarrow", "sklearn"},
     "learn": {"sklearn"},
     "serve": {"starlette", "uvicorn"},
 }

@@ -5,7 +5,7 @@ import types
 
 import pytest
 
-from quia.bench import benchmarks, learn
+from benchmarks import learn, models
 from quia.errors import Unsupported
 
 
@@ -20,8 +20,8 @@ def test_a_learned_tree_is_a_benchmark(tmp_path):
     table = list(rows(random.Random(1), 400))
     nominal = {"colour": ["red", "a 'b', %"], "class": ["no", "yes"]}
     learn.learn(tmp_path / "trees" / "made", "made", ["x", "colour", "class"], table, nominal)
-    (found,) = benchmarks.find(tmp_path)
-    loaded = benchmarks.read(found)
+    (found,) = models.find(tmp_path)
+    loaded = models.read(found)
     assert loaded.accuracy > 0.9 and len(loaded.states) + loaded.left_out == 60 and loaded.examples == 400
 
 

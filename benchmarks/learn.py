@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from quia.bench.arguments import default_cache
-from quia.bench.benchmarks import SEED, Benchmark, arff_header, arff_value, find, table
+from benchmarks.arguments import default_cache
+from benchmarks.models import SEED, Benchmark, arff_header, arff_value, find, table
 from quia.errors import Unsupported, listed
 
 OPENML: dict[str, tuple[str, int] | int] = {
@@ -83,7 +83,7 @@ def fetch(name: str, cache: Path) -> tuple[list[str], list[list[str]], Nominal]:
     try:
         from sklearn.datasets import fetch_openml
     except ImportError:
-        raise Unsupported("fetching from OpenML needs scikit-learn", cure="pip install 'quia[bench]'") from None
+        raise Unsupported("fetching from OpenML needs scikit-learn", cure="pip install --editable '.[bench]'") from None
     which = OPENML[name]
     asked: dict[str, Any] = {"data_id": which} if isinstance(which, int) else {"name": which[0], "version": which[1]}
     try:
