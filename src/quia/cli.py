@@ -57,6 +57,7 @@ def _note(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _parser(argv: list[str]) -> argparse.ArgumentParser:
+    """The parser of the command that argv names, which alone is imported; of all, where they are to be listed."""
     if argv[:1] == ["bench"]:
         raise QuiaError(
             "there is no command 'bench'; benchmarks are in quia's repository: make bench BENCH='table --quick'"
@@ -69,6 +70,6 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"quia {__version__}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name in COMMANDS:
+    for name in argv[:1] if argv and argv[0] in COMMANDS else COMMANDS:
         import_module(f"quia.command.{name}").add(subparsers)
     return parser
