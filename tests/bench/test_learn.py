@@ -52,9 +52,13 @@ def test_what_openml_sends_becomes_rows(monkeypatch, tmp_path):
 
 
 def test_what_cannot_be_learned_is_told(monkeypatch, tmp_path):
+    table = (["x", "class"], [["1", "a"], ["2", "b"]], {})
     monkeypatch.delenv("WEKA_JAR", raising=False)
-    monkeypatch.setattr(learn, "find_spec", lambda name: None)
+    monkeypatch.setattr("quia.learn_j48.find_spec", lambda name: None)
     with pytest.raises(Unsupported, match="python-weka-wrapper3"):
-        learn.weka_jar()
+        learn.learn(tmp_path / "x", "x", *table)
+    monkeypatch.setenv("WEKA_JAR", "/no/such/weka.jar")
+    with pytest.raises(Unsupported, match=r"there is no weka\.jar at '/no/such/weka\.jar'"):
+        learn.learn(tmp_path / "x", "x", *table)
     with pytest.raises(Unsupported, match="no train/"):
         learn.benchmarks(str(tmp_path), openml=False)
