@@ -2,6 +2,7 @@
 # make test   the whole test suite
 # make check  lint, types, formatting
 # make docs   the site, in docs/_build; warnings are errors
+# make bench  the paper's table, quickly; BENCH="kernel" measures that instead, or circuits, batch, peers
 # make dist   sdist and wheel, installed into an empty environment and tried there
 # make sanitize, make fuzz  look for faults in the kernel
 # make mutants  put faults into the core and print those that no test notices
@@ -11,7 +12,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 SOURCES := pyproject.toml $(wildcard CMakeLists.txt native/* native/python/*)
 
-.PHONY: demo test check docs dist sanitize fuzz mutants format clean
+.PHONY: demo test check docs bench dist sanitize fuzz mutants format clean
 
 demo: $(VENV)/.installed
 	@QUIA="$(CURDIR)/$(BIN)/quia" examples/demo.sh
@@ -27,6 +28,10 @@ check: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -d build/doctrees docs docs/_build
 	@echo "the site is docs/_build/index.html"
+
+BENCH ?= table --quick
+bench: $(VENV)/.installed
+	$(BIN)/python -m benchmarks $(BENCH)
 
 # What is released is what is built from the sdist, and it must work where nothing else is.
 dist: $(VENV)/.installed-dev

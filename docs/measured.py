@@ -17,14 +17,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # benchmarks/ is beside this folder, not installed
+
 from measured_peers import agreement, filled, listed, others, peers, table
 
-from quia.bench.algorithms import QUESTIONS
-from quia.bench.circuits import slope
-from quia.bench.kernel import ratio_means
-from quia.bench.numbers import number_text, seconds_text
-from quia.bench.printed import INSTANCES, names, printed
-from quia.bench.summary import summarise, totals
+from benchmarks.algorithms import QUESTIONS
+from benchmarks.circuits import slope
+from benchmarks.kernel import ratio_means
+from benchmarks.numbers import number_text, seconds_text
+from benchmarks.printed import INSTANCES, names, printed
+from benchmarks.summary import summarise, totals
 
 DOCS = Path(__file__).resolve().parent
 PICTURES = ("cactus.svg", "scatter.svg", "counts.svg")
@@ -47,10 +49,10 @@ def run(folder: Path, data: str) -> None:
     for name, words in COMMANDS.items():
         if (folder / _MADE.get(name, name)).exists():
             continue
-        command = [sys.executable, "-m", "quia", "bench", *(word.format(to=folder / name) for word in words)]
+        command = [sys.executable, "-m", "benchmarks", *(word.format(to=folder / name) for word in words)]
         command += [] if name == "circuits.json" else ["--data", data]
-        sys.stderr.write(f"{' '.join(command[3:])}\n")
-        subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
+        sys.stderr.write(f"{' '.join(command[2:])}\n")
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True, cwd=DOCS.parent)
 
 
 def written(page: str, folder: Path) -> str:
@@ -270,7 +272,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--page", type=Path, default=DOCS / "evidence.md", help="default: docs/evidence.md")
     parsed = parser.parse_args(arguments)
     if parsed.data:
-        run(parsed.folder, parsed.data)
+        run(parsed.folder.resolve(), str(Path(parsed.data).resolve()))
     parsed.page.write_text(written(parsed.page.read_text("utf-8"), parsed.folder), "utf-8")
     for name in PICTURES:
         if (parsed.folder / "table" / name).exists():

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from quia.bench.numbers import number_text, seconds_text
+from benchmarks.numbers import number_text, seconds_text
 
 PEERS = ("quia", "PyXAI", "XpGraph")
 ASKED = {

@@ -26,5 +26,5 @@ What to try next:
   .venv/bin/quia check examples/iris.json          what is in a model
   .venv/bin/quia learn YOUR.csv -o tree.json       a tree from your own table
   .venv/bin/python examples/loan_in_python.py      the same from Python
-  .venv/bin/quia bench table --quick               beside the paper's algorithms, in about a minute
+  make bench BENCH="table --quick"                  beside the paper's algorithms, in about a minute
 NEXT

@@ -16,7 +16,9 @@ def main() -> None:
     installed = Path(quia.__file__).parent
     assert "site-packages" in str(installed), f"{installed} is the source, not what was installed"
     assert quia.__version__ == version("quia")
-    assert any(file.name == "py.typed" for file in files("quia") or ())
+    shipped = files("quia") or ()
+    assert any(file.name == "py.typed" for file in shipped)
+    assert not any("bench" in str(file) for file in shipped), "benchmarks are for the repository"
 
     graph = quia.load(EXAMPLES / "admissions.json")
     applicant = {"SAT": 1400, "GPA": "medium", "Essay": "fail", "Interview": "fail"}

@@ -738,10 +738,10 @@ def test_a_torn_journal_is_gone_on_with(capsys: pytest.CaptureFixture[str], tmp_
 
 
 def test_the_benchmark_prints_its_ratios(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    from quia.bench.batch import main as bench
+    from benchmarks.__main__ import main as bench
 
     data = write_input(applicants(200), tmp_path / "t.csv")
-    assert bench([str(MODEL), str(data), "--rows", "500", "--folder", str(tmp_path)]) == 0
+    assert bench(["batch", str(MODEL), str(data), "--rows", "500", "--folder", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
     # Each rival explains the rows that the table was made of in the same way.
     rivals = ("a plain Python loop", "the paper's algorithms")

@@ -107,7 +107,7 @@ def test_the_question_is_passed_on(capsys: pytest.CaptureFixture[str], model: Pa
         (["serve", "MODEL", "--seconds=-1"], "'-1' is not a positive number of seconds"),
         (["serve", "MODEL", "--memory", "1"], "'1' is not a whole number from 256"),
         (["serve", "MODEL", "--workers", "0"], "'0' is not a whole number from 1 on"),
-        (["bench", "kernel", "--model", "MODEL", "--rows-of", "none.csv"], "none.csv: cannot be read: No such file"),
+        (["bench", "table", "--quick"], "benchmarks are in quia's repository: make bench BENCH='table --quick'"),
         (["nonsense"], "nonsense"),
         ([], "COMMAND"),
     ],

@@ -4,12 +4,15 @@ import ast
 import re
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 import quia
+from quia.cli import COMMANDS
 
+ROOT = Path(__file__).parents[1]
 SOURCE = Path(quia.__file__).parent
 
 # The way of the data: a module imports only modules to its left, plus `variables` and `errors`.
@@ -64,20 +67,61 @@ ORDER = [
     "show",
     "web",
     "command",
-    "bench",
     "cli",
 ]
 
 
-def imports(file: Path) -> set[str]:
-    """The modules of quia that a file imports, at its top or inside."""
+NAMES_A_MODULE = re.compile(r"(quia(?:\.\w+)+)(?::\w+)?")
+"""A string that is the name of a module, or of a thing in it: tables of what is imported later are made of these."""
+
+
+def imports(source: str) -> set[str]:
+    """The names in quia that a module's source imports: at its top or inside, for types only, or by a string."""
     found = set()
-    for node in ast.walk(ast.parse(file.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.partition(".")[0] == "quia":
-            found |= {node.module} if node.module != "quia" else {f"quia.{name.name}" for name in node.names}
-        elif isinstance(node, ast.Import):
-            found |= {name.name for name in node.names if name.name.startswith("quia.")}
-    return {name.split(".")[1] for name in found if name != "quia.__version__"}
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Import(names=names):
+                found |= {name.name for name in names}
+            case ast.ImportFrom(level=0, module="quia", names=names):
+                found |= {quia._LAZY.get(name.name, f"quia.{name.name}") for name in names}
+            case ast.ImportFrom(level=0, module=str(module)):
+                found.add(module)
+            case ast.ImportFrom():
+                raise AssertionError(f"line {node.lineno}: say which module of quia this is, without leading dots")
+            case ast.JoinedStr(values=[ast.Constant(value=str(start)), ast.FormattedValue(), *_]):
+                if start == "quia.":  # it may be any of them
+                    found |= {f"quia.{name}" for name in ORDER}
+                elif start.endswith("."):  # what follows is in this package
+                    found.add(start.removesuffix("."))
+            case ast.Constant(value=str(text)) if named := NAMES_A_MODULE.fullmatch(text):
+                found.add(named[1])
+    return {name for name in found if name.partition(".")[0] in ("quia", "benchmarks")}
+
+
+def modules(names: Iterable[str]) -> set[str]:
+    """The modules and packages of quia that names begin with; `quia.__version__` and `quia.readable` are in none."""
+    firsts = {name.split(".")[1] for name in names if "." in name}
+    return {name for name in firsts if name in ORDER or (SOURCE / name).is_dir() or (SOURCE / f"{name}.py").is_file()}
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ("import quia.web.server", {"web"}),
+        ("def late():\n    from quia.batch.arrow import explain_batch", {"batch"}),
+        ("from quia import paper, explain", {"paper", "explanation"}),
+        ("from quia import __version__", set()),
+        ("import_module('quia.batch.spark')", {"batch"}),
+        ("import_module(f'quia.command.{name}').add(subparsers)", {"command"}),
+        ("import_module(f'quia.{name}')", set(ORDER)),
+        ("_LAZY = {'Circuit': 'quia.circuit', 'explain': 'quia.explanation'}", {"circuit", "explanation"}),
+        ("_FOLLOWERS = {'sklearn.pipeline.Pipeline': 'quia.load.sklearn.follow:pipeline'}", {"load"}),
+        ("command = [sys.executable, '-m', 'quia.web.worker']", {"web"}),
+        ("register_error('quia.readable'); fault('compile it, with quia.formula.compiled')", set()),
+    ],
+)
+def test_every_way_to_import_is_seen(source: str, wanted: set[str]) -> None:
+    assert modules(imports(source)) == wanted
 
 
 def test_imports_point_one_way() -> None:
@@ -90,11 +134,34 @@ def test_imports_point_one_way() -> None:
     }
     for file in SOURCE.rglob("*.py"):
         name = file.relative_to(SOURCE).with_suffix("").parts[0]
-        if name in ("__init__", "__main__"):
+        if name in ("__init__", "__main__"):  # the doors, which lead everywhere
             continue
-        for other in imports(file) - {name}:
+        for other in modules(imports(file.read_text())) - {name}:
             ahead = ORDER.index(other) > ORDER.index(name)
             assert not ahead or (name, other) in allowed, f"{file.name} imports {other}, which is to its right"
+
+
+def test_nothing_that_is_installed_needs_the_benchmarks() -> None:
+    assert imports("import_module(f'benchmarks.{name}')") == {"benchmarks"}
+    for file in SOURCE.rglob("*.py"):
+        assert not any(name.partition(".")[0] == "benchmarks" for name in imports(file.read_text())), file
+
+
+EXPLAIN = ["explain", "examples/admissions.json", "--set", "SAT=1400", "--set", "GPA=medium", "--set", "Essay=fail"]
+
+
+@pytest.mark.parametrize("words", [[*EXPLAIN, "--set", "Interview=fail"], *([name, "--help"] for name in COMMANDS)])
+def test_a_command_imports_only_what_it_needs(words: list[str]) -> None:
+    program = (
+        "import atexit, sys; from quia.cli import main;"
+        "atexit.register(lambda: print(*sys.modules, file=sys.stderr)); sys.exit(main(sys.argv[1:]))"
+    )
+    run = subprocess.run([sys.executable, "-c", program, *words], cwd=ROOT, capture_output=True, text=True, check=True)
+    found = set(run.stderr.split())
+    assert found & {f"quia.command.{name}" for name in COMMANDS} == {f"quia.command.{words[0]}"}
+    packages = {".".join(name.split(".")[:2]) for name in found if name.startswith("quia.")}
+    assert not packages & {"quia.batch", "quia.web", "quia.learn", "quia.learn_j48", "quia.paper", "quia.even_if"}
+    assert not found & {"benchmarks", "pandas", "pyarrow", "quia.show.html", "sklearn", "starlette"}
 
 
 def test_import_is_light() -> None:

@@ -4,6 +4,8 @@ import ast
 import re
 import subprocess
 import sys
+import tarfile
+import zipfile
 from functools import cache
 from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
@@ -17,7 +19,6 @@ START = ROOT / "docs" / "start.md"
 PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if "_build" not in page.parts)
 COMMANDS = {
     "batch": {"pyarrow"},
-    "bench": {"pandas", "pyarrow", "sklearn"},
     "learn": {"sklearn"},
     "serve": {"msgspec", "starlette", "uvicorn"},
 }
@@ -84,6 +85,27 @@ def test_both_ways_to_install_are_the_same() -> None:
     """From the clone, and from an index once there is a release."""
     here, released = re.findall(r"pip install '(?:\.|quia)(\[\w+(?:,\w+)+\]'[^`\n]*)", START.read_text())
     assert here == released
+
+
+BUILD = """
+import sys
+from scikit_build_core.build import build_sdist, build_wheel
+
+build_sdist(sys.argv[1])
+build_wheel(sys.argv[1], {"wheel.cmake": "false", "wheel.py-api": "py3"})  # all but the kernel, which takes a minute
+"""
+
+
+def test_the_benchmarks_are_in_the_sdist_and_not_in_the_wheel(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", BUILD, str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
+        source = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"benchmarks/__main__.py", "benchmarks/peer/runner.py", "src/quia/cli.py", "tests/test_house.py"} <= source
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as archive:
+        shipped = set(archive.namelist())
+    assert {"quia/cli.py", "quia/py.typed", "quia/show/assets/page.css"} <= shipped
+    assert {name.partition("/")[0] for name in shipped if ".dist-info/" not in name} == {"quia"}
+    assert not any("bench" in name for name in shipped)
 
 
 RUN = """

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from benchmarks import generate
 from quia import _kernel as kernel
-from quia.bench import generate
 from sanitizer import not_sanitized
 
 # ---- the oracle: definitions, by brute force ------------------------------------------------------------------

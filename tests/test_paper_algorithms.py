@@ -9,8 +9,8 @@ import pytest
 
 import oracle
 import quia
+from benchmarks.alarm import limited
 from quia import paper
-from quia.bench.alarm import limited
 from quia.nnf import NNF, Builder
 
 

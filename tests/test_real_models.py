@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import quia
+from benchmarks.alarm import TimeIsUp, limited
 from quia import paper
-from quia.bench.alarm import TimeIsUp, limited
 
 TREES = [
     "adult",

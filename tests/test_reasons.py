@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import quia
-from quia.bench import generate, generate_circuits
+from benchmarks import generate, generate_circuits
 from quia.load import nnf
 
 APPLICANT = {"SAT": 1400, "GPA": "medium", "Essay": "fail", "Interview": "fail"}

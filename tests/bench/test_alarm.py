@@ -8,10 +8,10 @@ import time
 
 import pytest
 
+from benchmarks import alarm, generate, models
+from benchmarks.alarm import TimeIsUp, limited
+from benchmarks.algorithms import PAPER, QUESTIONS, ask_paper, reason_formula
 from quia import paper
-from quia.bench import alarm, benchmarks, generate
-from quia.bench.alarm import TimeIsUp, limited
-from quia.bench.algorithms import PAPER, QUESTIONS, ask_paper, reason_formula
 
 
 def endless():
@@ -78,7 +78,7 @@ def test_a_fault_of_the_work_is_not_taken_for_its_end():
 @pytest.mark.parametrize("main", [True, False])
 def test_the_papers_algorithms_stop_at_the_limit(main):
     graph = generate.tree(2001, 60, classes=2, seed=3)
-    formulas = [reason_formula(graph, row) for row in benchmarks.random_states(graph, 30, seed=3)]
+    formulas = [reason_formula(graph, row) for row in models.random_states(graph, 30, seed=3)]
 
     def work():
         return [ask_paper("SR", formula, 0.02) for formula in formulas]
@@ -91,7 +91,7 @@ def test_the_papers_algorithms_stop_at_the_limit(main):
 def test_timing_the_papers_algorithms_adds_nothing_to_what_they_call(question):
     """The calls made under the limit, counted by Python's own hook, are those of the bare algorithm."""
     graph = generate.tree(101, 8, seed=1)
-    formula = reason_formula(graph, benchmarks.random_states(graph, 1, seed=1)[0])
+    formula = reason_formula(graph, models.random_states(graph, 1, seed=1)[0])
 
     def calls(work):
         counted = dict.fromkeys(("call", "c_call"), 0)

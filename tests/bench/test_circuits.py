@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from quia.bench import circuits, generate, generate_circuits
-from quia.cli import main
+from benchmarks import circuits, generate, generate_circuits
+from benchmarks.__main__ import main
 from quia.load import nnf, sdd
 from quia.question import why
 
@@ -65,7 +65,7 @@ def test_the_generated_decision_dnnf_is_a_conjunction_of_thresholds():
 
 def test_the_command_prints_its_tables(tmp_path, capsys):
     out = tmp_path / "numbers.json"
-    assert main(["bench", "circuits", "--most", "10000", "--json", str(out)]) == 0
+    assert main(["circuits", "--most", "10000", "--json", str(out)]) == 0
     printed = capsys.readouterr().out
     assert printed.count("slope of the time") == 3
     assert all(f"\n{kind}, " in printed for kind in LINEAR)

@@ -5,7 +5,7 @@ import types
 
 import pytest
 
-from quia.bench import benchmarks, learn
+from benchmarks import learn, models
 from quia.errors import Unsupported
 
 
@@ -20,8 +20,8 @@ def test_a_learned_tree_is_a_benchmark(tmp_path):
     table = list(rows(random.Random(1), 400))
     nominal = {"colour": ["red", "a 'b', %"], "class": ["no", "yes"]}
     learn.learn(tmp_path / "trees" / "made", "made", ["x", "colour", "class"], table, nominal)
-    (found,) = benchmarks.find(tmp_path)
-    loaded = benchmarks.read(found)
+    (found,) = models.find(tmp_path)
+    loaded = models.read(found)
     assert loaded.accuracy > 0.9 and len(loaded.states) + loaded.left_out == 60 and loaded.examples == 400
 
 
@@ -52,9 +52,13 @@ def test_what_openml_sends_becomes_rows(monkeypatch, tmp_path):
 
 
 def test_what_cannot_be_learned_is_told(monkeypatch, tmp_path):
+    table = (["x", "class"], [["1", "a"], ["2", "b"]], {})
     monkeypatch.delenv("WEKA_JAR", raising=False)
-    monkeypatch.setattr(learn, "find_spec", lambda name: None)
+    monkeypatch.setattr("quia.learn_j48.find_spec", lambda name: None)
     with pytest.raises(Unsupported, match="python-weka-wrapper3"):
-        learn.weka_jar()
+        learn.learn(tmp_path / "x", "x", *table)
+    monkeypatch.setenv("WEKA_JAR", "/no/such/weka.jar")
+    with pytest.raises(Unsupported, match=r"there is no weka\.jar at '/no/such/weka\.jar'"):
+        learn.learn(tmp_path / "x", "x", *table)
     with pytest.raises(Unsupported, match="no train/"):
         learn.benchmarks(str(tmp_path), openml=False)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bench import tiny_data
-from quia.bench.algorithms import QUESTIONS
-from quia.cli import main
+from benchmarks.__main__ import main
+from benchmarks.algorithms import QUESTIONS
 
 DOCS = Path(__file__).parents[2] / "docs"
 MARK = re.compile(r"<!-- measured: ([a-z ]+) -->")
@@ -33,13 +33,13 @@ def results(tmp_path_factory):
     (home / "data" / "trees" / "tree0").rename(home / "data" / "trees" / "spambase")
     few = ["--data", str(data), "--rows", "6", "--paper-rows", "4"]
     for out in ("table", "learned"):
-        assert main(["bench", "table", *few, "--limit", "20", "--jobs", "1", "--out", str(home / out)]) == 0
+        assert main(["table", *few, "--limit", "20", "--jobs", "1", "--out", str(home / out)]) == 0
     parts = [word for part in ("benchmarks", "pass", "large") for word in ("--only", part)]
-    assert main(["bench", "kernel", *few, *parts, "--large-nodes", "3000", "--json", str(home / "kernel.json")]) == 0
+    assert main(["kernel", *few, *parts, "--large-nodes", "3000", "--json", str(home / "kernel.json")]) == 0
     numbers = json.loads((home / "kernel.json").read_text())
     numbers["growth"] = [{"what": "nodes", "nodes": 1001} | {q: {"mean": 1e-5} for q in QUESTIONS}]
     (home / "kernel.json").write_text(json.dumps(numbers))
-    assert main(["bench", "circuits", "--most", "10000", "--json", str(home / "circuits.json")]) == 0
+    assert main(["circuits", "--most", "10000", "--json", str(home / "circuits.json")]) == 0
     (home / "peers").mkdir()
     (home / "peers" / "peers.json").write_text(json.dumps({"results": list(answers()), "notes": []}))
     return home
@@ -96,7 +96,7 @@ def test_what_is_run_is_what_the_commands_take(measured, tmp_path, monkeypatch):
     monkeypatch.setattr(measured.subprocess, "run", lambda command, **_: ran.append(command))
     (tmp_path / "circuits.json").write_text("[]")
     measured.run(tmp_path, "somewhere")
-    assert [command[4] for command in ran] == ["table", "table", "kernel", "peers"]  # circuits were there
+    assert [command[3] for command in ran] == ["table", "table", "kernel", "peers"]  # circuits were there
     for command in ran:
         with pytest.raises(SystemExit, match="0"):
             main([*command[3:], "--help"])

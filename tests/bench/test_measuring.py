@@ -1,22 +1,23 @@
 """What is measured: limits hold, generated classifiers are what they say, the kernel command's numbers are right."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
 
 from bench import tiny_data
-from quia.bench import algorithms, benchmarks, generate, kernel
-from quia.bench.algorithms import QUESTIONS, ask_batch, ask_kernel, ask_paper, reason_formula
-from quia.bench.bar import Bar
-from quia.cli import main
+from benchmarks import algorithms, generate, kernel, models
+from benchmarks.__main__ import main
+from benchmarks.algorithms import QUESTIONS, ask_batch, ask_kernel, ask_paper, reason_formula
+from benchmarks.steps import Steps
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_generated_trees_are_explained_alike_by_both(seed):
     graph = generate.tree(301, 12, seed=seed)
     assert graph.is_tree and len(graph) == 301
-    for row in benchmarks.random_states(graph, 8, seed):
+    for row in models.random_states(graph, 8, seed):
         formula = reason_formula(graph, row)
         for question in QUESTIONS:
             theirs, ours = ask_paper(question, formula, 20), ask_kernel(question, graph.kernel, row, 20)
@@ -37,14 +38,14 @@ def test_the_generated_graph_is_a_threshold_function():
 
 def test_a_batch_counts_what_did_not_finish():
     graph = generate.tree(301, 12, seed=1)
-    batch = ask_batch("SR", graph.kernel, benchmarks.random_states(graph, 50, 1), 20)
+    batch = ask_batch("SR", graph.kernel, models.random_states(graph, 50, 1), 20)
     assert (batch.rows, batch.unfinished) == (50, 0) and batch.seconds > 0
 
 
 @pytest.mark.parametrize("graph", [generate.tree(301, 12, seed=2), generate.threshold_graph(500, 12, seed=2)])
 def test_a_batch_beside_the_papers_algorithms_lists_all_that_they_list(graph):
     """A count would be no match for a list."""
-    states = benchmarks.random_states(graph, 12, seed=2)
+    states = models.random_states(graph, 12, seed=2)
     for question in QUESTIONS:
         expected = [ask_paper(question, reason_formula(graph, row), 60).count for row in states]
         found = graph.kernel.batch(states, limit=algorithms.MOST_LISTED, **algorithms.LISTED[question])
@@ -55,7 +56,7 @@ def test_a_batch_beside_the_papers_algorithms_lists_all_that_they_list(graph):
 
 def test_neither_has_a_ratio_where_the_kernel_only_counted(monkeypatch):
     graph = generate.tree(301, 12, seed=2)
-    loaded = benchmarks.Loaded("generated", graph, benchmarks.random_states(graph, 8, seed=2))
+    loaded = models.Loaded("generated", graph, models.random_states(graph, 8, seed=2))
     monkeypatch.setattr(algorithms, "MOST_LISTED", 0)
     measured = kernel.measure(loaded, rows=8, paper_rows=8, limit=60, paper_limit=60)
     assert all("ratio_single" not in of and of["differing"] == 0 for of in measured["questions"].values())
@@ -64,7 +65,7 @@ def test_neither_has_a_ratio_where_the_kernel_only_counted(monkeypatch):
 def test_no_user_is_charged_for_the_closed_form_in_python(monkeypatch):
     """From the instance, the paper's algorithms begin with quia's own call for the complete reason."""
     graph = generate.threshold_graph(500, 12, seed=2)
-    states = benchmarks.random_states(graph, 1, seed=2)[0]
+    states = models.random_states(graph, 1, seed=2)[0]
     monkeypatch.setattr(algorithms, "closed_form", None)
     assert algorithms.complete_reason_seconds(graph, states) > 0
     with pytest.raises(TypeError):
@@ -87,7 +88,7 @@ def test_the_kernel_command_prints_ratios_and_no_difference(tmp_path, capsys):
     data = tiny_data.write_folder(tmp_path / "data", seed=4)
     out = tmp_path / "numbers.json"
     options = ["--rows", "12", "--paper-rows", "6", "--only", "benchmarks", "--only", "pass", "--json", str(out)]
-    assert main(["bench", "kernel", "--data", str(data), *options]) == 0
+    assert main(["kernel", "--data", str(data), *options]) == 0
     printed = capsys.readouterr().out
     assert "differ on 0 answers" in printed and "geometric mean" in printed and "SNR / pass" in printed
     results = json.loads(out.read_text())["benchmarks"]
@@ -101,17 +102,38 @@ def test_the_kernel_command_prints_ratios_and_no_difference(tmp_path, capsys):
 
 def test_the_kernel_command_takes_any_model(tmp_path, capsys, examples):
     options = ["--only", "benchmarks", "--rows", "5", "--paper-rows", "5"]
-    assert main(["bench", "kernel", "--model", str(examples / "admissions.json"), *options]) == 0
+    assert main(["kernel", "--model", str(examples / "admissions.json"), *options]) == 0
     assert "admissions.json" in capsys.readouterr().out
     table = tmp_path / "rows.csv"
     table.write_text("SAT,GPA,Essay,Interview\n1400,medium,fail,fail\n1500,low,pass,pass\n")
     rows_of = ["--rows-of", str(table)]
-    assert main(["bench", "kernel", "--model", str(examples / "admissions.json"), *rows_of, *options]) == 0
+    assert main(["kernel", "--model", str(examples / "admissions.json"), *rows_of, *options]) == 0
     assert "2 of 2" in capsys.readouterr().out
 
 
-def test_the_bar_does_not_count_what_was_done_before():
-    bar = Bar(100)
-    bar.skip(50)
-    bar.done += 10
-    assert "60 % · 10 s · about 40 s more" in bar.text(10)
+def test_the_time_left_does_not_count_what_was_done_before(capsys, monkeypatch):
+    now = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with Steps(100) as steps:
+        steps.skip(50)
+        now = 10.0
+        steps.step(10, on="adult")
+    assert capsys.readouterr().err == "\r━━━━━━━━━━━━━━━━━───────────  60 %  0:10, 0:40 left, adult\x1b[K\r\x1b[K"
+
+
+def test_a_long_run_leaves_a_line_now_and_then_in_a_log(capsys, monkeypatch):
+    now = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    with Steps(4) as steps:
+        for now in (10.0, 31.0, 40.0, 62.0):
+            steps.step(on=f"at {now:.0f}")
+    assert [line.split(", ")[-1] for line in capsys.readouterr().err.splitlines()] == ["at 31", "at 62"]
+
+
+def test_a_fault_is_one_sentence(capsys, examples):
+    model = str(examples / "admissions.json")
+    assert main(["kernel", "--model", model, "--rows-of", "none.csv"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("benchmarks: none.csv: cannot be read: No such file") and err.count("\n") == 1

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import quia
-from quia.bench import benchmarks, generate, peer_tree, peers
-from quia.bench.peer import runner
+from benchmarks import generate, models, peer_tree, peers
+from benchmarks.peer import runner
 
 
 def subject(seed=1, features=8):
@@ -150,7 +150,7 @@ def test_a_peer_runs_apart_and_its_hangs_and_faults_are_told(tmp_path):
 
 
 def test_real_numeric_trees_are_taken_and_nominal_ones_not(shared_data):
-    spambase, adult = (benchmarks.find(shared_data, [name])[0] for name in ("spambase", "adult"))
+    spambase, adult = (models.find(shared_data, [name])[0] for name in ("spambase", "adult"))
     it = peer_tree.subject(spambase, str(shared_data), 3)
     assert len(it.instances) == 3 and len(it.background) == 1000 and len(it.tree["variable"]) == 209
     assert peer_tree.subject(adult, str(shared_data), 3) is None

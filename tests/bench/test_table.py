@@ -16,15 +16,17 @@ import pytest
 
 import oracle
 from bench import tiny_data
-from quia.bench import benchmarks, report, summary
-from quia.bench.algorithms import QUESTIONS
-from quia.bench.printed import INSTANCES, names, printed
-from quia.cli import main
+from benchmarks import models, report, summary
+from benchmarks.__main__ import main
+from benchmarks.algorithms import QUESTIONS
+from benchmarks.printed import INSTANCES, names, printed
 from quia.errors import Unsupported
+
+ROOT = Path(__file__).parents[2]
 
 
 def table(data: Path, out: Path, *more: str) -> list[str]:
-    return ["bench", "table", "--data", str(data), "--out", str(out), "--limit", "20", "--jobs", "1", *more]
+    return ["table", "--data", str(data), "--out", str(out), "--limit", "20", "--jobs", "1", *more]
 
 
 def rows_of(file: Path) -> list[dict[str, str]]:
@@ -49,8 +51,8 @@ def measured(tmp_path_factory):
 
 
 def test_counts_are_the_oracles(measured):
-    for benchmark in benchmarks.find(measured / "data"):
-        loaded = benchmarks.read(benchmark)
+    for benchmark in models.find(measured / "data"):
+        loaded = models.read(benchmark)
         graph = loaded.classifier.to_dict()
         rows = [r for r in rows_of(measured / "out" / "instances.csv") if r["benchmark"] == benchmark.name]
         assert len(rows) == 30
@@ -75,13 +77,13 @@ def representative(variable, state):
 def test_rows_that_lack_a_value_are_explained_or_refused_and_counted(tmp_path, capsys):
     data = tiny_data.write_folder(tmp_path / "data", seed=1, graphs=0)
     file = data / "trees" / "tree0" / "rows.csv.gz"
-    columns, rows = benchmarks.table(file)
+    columns, rows = models.table(file)
     draw = random.Random(5)
     holes = [[value if draw.random() > 0.3 or k == 6 else "?" for k, value in enumerate(row)] for row in rows]
     lines = [",".join(row) for row in [columns, *holes]]
     file.write_bytes(gzip.compress("\n".join([*lines, ""]).encode()))
-    tree = next(b for b in benchmarks.find(data) if b.name == "tree0")
-    loaded = benchmarks.read(tree)
+    tree = next(b for b in models.find(data) if b.name == "tree0")
+    loaded = models.read(tree)
     graph, tested = loaded.classifier.to_dict(), [loaded.classifier.variables[v].name for v in loaded.classifier.tested]
     known = [{name: value for name, value in zip(columns, row) if name in tested and value != "?"} for row in holes]
     decided = [row for row in known if oracle.decision(graph, row) is not None]
@@ -150,8 +152,8 @@ def _after_each(text, mark):
 
 KILLED = """
 import os, pathlib, signal, sys
-from quia.bench.store import Store
-from quia.cli import main
+from benchmarks.store import Store
+from benchmarks.__main__ import main
 
 def add(store, record, add=Store.add):
     add(store, record)
@@ -175,7 +177,8 @@ def test_a_run_that_is_killed_again_and_again_ends_as_an_undisturbed_one(measure
     draw = random.Random(5)
     seen = b""
     for target in (4, 20, 55):
-        killed = subprocess.run([sys.executable, "-c", KILLED, str(target), *asked], capture_output=True, text=True)
+        command = [sys.executable, "-c", KILLED, str(target), *asked]
+        killed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         assert killed.returncode == -signal.SIGKILL, killed.stderr
         _wait_until_gone([int(child) for child in killed.stdout.split()])
         now = records.read_bytes()
@@ -184,8 +187,9 @@ def test_a_run_that_is_killed_again_and_again_ends_as_an_undisturbed_one(measure
         seen = now[: now.rfind(b"\n") + 1]
         with records.open("ab") as stream:  # as if it had been killed while writing
             stream.write(b'{"benchmark": "tree0", "what": "inst'[: draw.randrange(1, 30)])
-    command = [sys.executable, "-m", "quia", *asked]
-    assert subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+    command = [sys.executable, "-m", "benchmarks", *asked]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    assert subprocess.run(command, cwd=ROOT, **quiet).returncode == 0
     assert records.read_bytes().startswith(seen)
     for file in ("table.csv", "instances.csv"):
         assert without_times(tmp_path / "out" / file) == without_times(measured / "out" / file)
@@ -263,11 +267,11 @@ def test_the_papers_figures_add_up_as_the_paper_says():
 
 def test_real_trees_have_counts_in_the_papers_range(shared_data):
     """The paper has nomao 38.6, isolet 17.7 and spambase 16.9; the spambase tree here is a tenth larger."""
-    from quia.bench.algorithms import BATCH
+    from benchmarks.algorithms import BATCH
 
     expected = {"nomao": (35, 44), "isolet": (16, 22), "spambase": (14, 26)}
-    for benchmark in benchmarks.find(shared_data, list(expected)):
-        loaded = benchmarks.read(benchmark)
+    for benchmark in models.find(shared_data, list(expected)):
+        loaded = models.read(benchmark)
         found = loaded.classifier.kernel.batch(loaded.states.clip(0), **BATCH["NR"])
         low, high = expected[benchmark.name]
         assert low < found["count_necessary"]["count"].mean() < high
@@ -279,7 +283,7 @@ def test_generated_classifiers_where_no_data_are(tmp_path, monkeypatch, capsys):
     home.mkdir(parents=True)
     monkeypatch.chdir(home)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    command = ["bench", "table", "--quick", "--rows", "4", "--paper-rows", "2", "--paper-limit", "0.3", "--jobs", "1"]
+    command = ["table", "--quick", "--rows", "4", "--paper-rows", "2", "--paper-limit", "0.3", "--jobs", "1"]
     assert main(command) == 0
     said = capsys.readouterr()
     assert "generated classifiers are measured" in said.err
@@ -292,9 +296,9 @@ def test_generated_classifiers_where_no_data_are(tmp_path, monkeypatch, capsys):
 
 def test_an_empty_folder_is_told(tmp_path):
     with pytest.raises(Unsupported, match=r"has no trees/\*/tree\.j48\.txt"):
-        benchmarks.find(tmp_path)
+        models.find(tmp_path)
     tiny_data.write_folder(tmp_path, 2)
     with pytest.raises(Unsupported, match="there is no benchmark 'tree7'"):
-        benchmarks.find(tmp_path, ["tree7"])
-    assert [b.name for b in benchmarks.find(tmp_path, ["graphs", "tree1"])] == ["tree1", "graph0"]
+        models.find(tmp_path, ["tree7"])
+    assert [b.name for b in models.find(tmp_path, ["graphs", "tree1"])] == ["tree1", "graph0"]
     assert report.machine()

@@ -1,6 +1,7 @@
 """J48 trees learned with Weka, from OpenML's data sets or from prepared tables, kept in the layout that `find` reads.
 
-Weka is not part of this project. `pip install --no-deps python-weka-wrapper3` brings its weka.jar; Java must be there.
+Weka is not part of this project. `pip install --no-deps python-weka-wrapper3` brings its weka.jar, or $WEKA_JAR
+names it; Java must be there.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from quia.bench.arguments import default_cache
-from quia.bench.benchmarks import SEED, Benchmark, arff_header, arff_value, find, table
+from benchmarks.arguments import default_cache
+from benchmarks.models import SEED, Benchmark, arff_header, arff_value, find, table
 from quia.errors import Unsupported, listed
+from quia.learn_j48 import find_java, find_weka
 
 OPENML: dict[str, tuple[str, int] | int] = {
     "adult": ("adult", 2),
@@ -83,7 +84,7 @@ def fetch(name: str, cache: Path) -> tuple[list[str], list[list[str]], Nominal]:
     try:
         from sklearn.datasets import fetch_openml
     except ImportError:
-        raise Unsupported("fetching from OpenML needs scikit-learn", cure="pip install 'quia[bench]'") from None
+        raise Unsupported("fetching from OpenML needs scikit-learn", cure="pip install --editable '.[bench]'") from None
     which = OPENML[name]
     asked: dict[str, Any] = {"data_id": which} if isinstance(which, int) else {"name": which[0], "version": which[1]}
     try:
@@ -104,7 +105,7 @@ def fetch(name: str, cache: Path) -> tuple[list[str], list[list[str]], Nominal]:
 
 def learn(home: Path, name: str, columns: Sequence[str], rows: Sequence[Sequence[str]], nominal: Nominal) -> None:
     """Split, learn J48 with default settings on 85 %, and keep the printed tree with up to 1,000 rows of the rest."""
-    jar = weka_jar()
+    jar = find_weka(os.environ.get("WEKA_JAR"))
     klass = columns[-1]
     nominal = nominal | {klass: nominal.get(klass) or sorted({row[-1] for row in rows})}
     order = np.random.default_rng(SEED).permutation(len(rows))
@@ -133,11 +134,8 @@ def learn(home: Path, name: str, columns: Sequence[str], rows: Sequence[Sequence
     (home / "tree.j48.txt").write_text(printed, "utf-8")  # last: where it is, all is
 
 
-def _weka(jar: Path, home: Path, *arguments: str) -> str:
-    java = shutil.which("java")
-    if java is None:
-        raise Unsupported("learning J48 trees needs Java", cure="install a Java runtime, or use --data DIR as it is")
-    command = [java, "-Xmx4g", "--add-opens", "java.base/java.lang=ALL-UNNAMED", "-cp", str(jar)]
+def _weka(jar: str, home: Path, *arguments: str) -> str:
+    command = [find_java(), "-Xmx4g", "--add-opens", "java.base/java.lang=ALL-UNNAMED", "-cp", jar]
     command += ["weka.classifiers.trees.J48", *arguments]
     done = subprocess.run(
         command, capture_output=True, encoding="utf-8", env=os.environ | {"WEKA_HOME": str(home / "weka")}
@@ -147,17 +145,3 @@ def _weka(jar: Path, home: Path, *arguments: str) -> str:
         said = (done.stderr or done.stdout).strip().splitlines()
         raise Unsupported(f"Weka did not learn a tree: {said[-1] if said else 'it said nothing'}", cure="see above")
     return done.stdout
-
-
-def weka_jar() -> Path:
-    """Weka's jar, of $WEKA_JAR or of python-weka-wrapper3."""
-    named = os.environ.get("WEKA_JAR")
-    spec = find_spec("weka")
-    places = [Path(named)] if named else []
-    places += [Path(where) / "lib" / "weka.jar" for where in (spec.submodule_search_locations or ())] if spec else []
-    for place in places:
-        if place.exists():
-            return place
-    raise Unsupported(
-        "learning J48 trees needs Weka", cure="pip install --no-deps python-weka-wrapper3, or name its jar in WEKA_JAR"
-    )

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from quia.bench.alarm import by_cpu
-from quia.bench.algorithms import QUESTIONS
-from quia.bench.numbers import number_text, plain_table, ratio_text, seconds_text
-from quia.bench.printed import GRAPHS, printed
-from quia.bench.summary import summarise, totals
+from benchmarks.alarm import by_cpu
+from benchmarks.algorithms import QUESTIONS
+from benchmarks.numbers import number_text, plain_table, ratio_text, seconds_text
+from benchmarks.printed import GRAPHS, printed
+from benchmarks.summary import summarise, totals
 
 _PROPERTIES = ("examples", "nodes", "num", "nom", "classes", "card", "acc")
 
@@ -21,7 +21,7 @@ def write(
     folder: Path, records: Sequence[dict[str, Any]], kinds: dict[str, str], settings: dict[str, Any]
 ) -> dict[str, Path]:
     """Write every file of the table; returns where each is."""
-    from quia.bench.page import page, pictures
+    from benchmarks.page import page, pictures
 
     summaries = summarise(records, kinds)
     instances = sorted(

@@ -1,4 +1,4 @@
-"""`quia bench table`: the paper's Table 1, printed, run here by its own algorithms, and run here by the kernel."""
+"""`python -m benchmarks table`: the paper's Table 1, as printed, by its own algorithms, and by the kernel."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quia.bench.arguments import add_data, benchmarks_of
+from benchmarks.arguments import add_data, benchmarks_of
 from quia.command import Subparsers
 from quia.command.numbers import positive_seconds, whole
 from quia.command.streams import write
 
 if TYPE_CHECKING:
-    from quia.bench.benchmarks import Benchmark
-    from quia.bench.store import Store
-    from quia.bench.work import Task
+    from benchmarks.models import Benchmark
+    from benchmarks.steps import Steps
+    from benchmarks.store import Store
+    from benchmarks.work import Task
 
 QUICK = {"rows": 100, "paper_rows": 5, "limit": 5.0, "paper_limit": 0.5}
 """A meaningful table in about a minute: the kernel on a hundred instances of each, the paper's algorithms on a few."""
@@ -61,8 +62,8 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure what is missing, then write the table."""
-    from quia.bench import report
-    from quia.bench.store import Store
+    from benchmarks import report
+    from benchmarks.store import Store
 
     settings = settings_of(arguments)
     benchmarks = _benchmarks(arguments)
@@ -88,7 +89,7 @@ def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
 def _benchmarks(arguments: argparse.Namespace) -> list[Benchmark]:
     if not (arguments.openml or arguments.learn):
         return benchmarks_of(arguments)
-    from quia.bench import learn
+    from benchmarks import learn
 
     return learn.benchmarks(
         arguments.data,
@@ -110,8 +111,8 @@ def _print_of(benchmark: Benchmark) -> str:
 
 def tasks(benchmarks: Sequence[Benchmark], settings: dict[str, Any], sizes: dict[str, int]) -> Iterator[Task]:
     """All there is to measure once it is known how many instances each benchmark has."""
-    from quia.bench.kernel import spread_out
-    from quia.bench.work import Task
+    from benchmarks.kernel import spread_out
+    from benchmarks.work import Task
 
     for benchmark in benchmarks:
         rows = spread_out(sizes[benchmark.name], settings["rows"])
@@ -124,13 +125,13 @@ def tasks(benchmarks: Sequence[Benchmark], settings: dict[str, Any], sizes: dict
 
 
 def measure(store: Store, benchmarks: Sequence[Benchmark], settings: dict[str, Any], *, jobs: int, memory: int) -> None:
-    """Do what the store lacks, in several processes, with a bar."""
+    """Do what the store lacks, in several processes."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
-    from quia.bench.bar import Bar
-    from quia.bench.work import Task, prepare
+    from benchmarks.steps import Steps
+    from benchmarks.work import Task, prepare
     from quia.errors import TooLarge
 
     # A process that is started anew, not forked, has no threads or locks of this one in it.
@@ -138,10 +139,10 @@ def measure(store: Store, benchmarks: Sequence[Benchmark], settings: dict[str, A
     with ProcessPoolExecutor(jobs, context, prepare, (memory,)) as pool:
         try:
             about = [Task(b, "about") for b in benchmarks]
-            _do_all(pool, store, about, Bar(len(about)), jobs)
+            _do_all(pool, store, about, Steps(len(about)), jobs)
             sizes = {b.name: store.records[b.name, "about", -1]["instances"] for b in benchmarks}
             todo = list(tasks(benchmarks, settings, sizes))
-            _do_all(pool, store, todo, Bar(sum(map(_weight, todo))), jobs)
+            _do_all(pool, store, todo, Steps(sum(map(_weight, todo))), jobs)
         except BrokenProcessPool:
             raise TooLarge(
                 "a process was ended from outside, most likely for want of memory; run the command again to go on,"
@@ -162,14 +163,14 @@ def _weight(task: Task) -> float:
     return 100.0 if task.paper_limit else 1.0
 
 
-def _do_all(pool: Any, store: Store, todo: Sequence[Task], bar: Any, jobs: int) -> None:
+def _do_all(pool: Any, store: Store, todo: Sequence[Task], steps: Steps, jobs: int) -> None:
     from concurrent.futures import FIRST_COMPLETED, Future, wait
 
-    from quia.bench.work import do
+    from benchmarks.work import do
 
-    with bar:
+    with steps:
         missing = [task for task in todo if task.key not in store.records]
-        bar.skip(sum(_weight(task) for task in todo) - sum(map(_weight, missing)))
+        steps.skip(sum(_weight(task) for task in todo) - sum(map(_weight, missing)))
         running: dict[Future[dict[str, Any]], Task] = {}
         queue = iter(missing)
         while True:
@@ -182,4 +183,4 @@ def _do_all(pool: Any, store: Store, todo: Sequence[Task], bar: Any, jobs: int) 
             for future in done:
                 task = running.pop(future)
                 store.add(future.result())
-                bar.step(_weight(task), on=task.benchmark.name)
+                steps.step(_weight(task), on=task.benchmark.name)

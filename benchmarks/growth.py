@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from quia.bench import generate
-from quia.bench.algorithms import QUESTIONS, ask_batch
-from quia.bench.benchmarks import random_states
-from quia.bench.numbers import plain_table, seconds_text
+from benchmarks import generate
+from benchmarks.algorithms import QUESTIONS, ask_batch
+from benchmarks.models import random_states
+from benchmarks.numbers import plain_table, seconds_text
 
 NODES = (1_001, 10_001, 100_001, 1_000_001)
 FEATURES = (30, 100, 300, 1000)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from quia.bench.arguments import DEFAULT_DATA
-from quia.bench.benchmarks import Benchmark, read, table
-from quia.bench.kernel import spread_out
+from benchmarks.arguments import DEFAULT_DATA
+from benchmarks.kernel import spread_out
+from benchmarks.models import Benchmark, read, table
 from quia.errors import Refuted
 from quia.explanation import explain
 from quia.graph import DecisionGraph

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from quia.errors import Unsupported
 
 if TYPE_CHECKING:
-    from quia.bench.benchmarks import Benchmark
+    from benchmarks.models import Benchmark
 
 DEFAULT_DATA = Path("..") / "shared" / "data"
 
@@ -30,7 +30,7 @@ def add_data(parser: argparse.ArgumentParser) -> None:
 
 def benchmarks_of(arguments: argparse.Namespace, *, or_generated: bool = True) -> list[Benchmark]:
     """The benchmarks that the options name; generated ones where there is no folder of others."""
-    from quia.bench.benchmarks import Benchmark, find, generated
+    from benchmarks.models import Benchmark, find, generated
 
     if getattr(arguments, "model", None):
         rows = arguments.rows_of

@@ -1,4 +1,4 @@
-"""`quia bench batch`: rows a second of `quia batch`, beside the bare kernel and a plain Python loop."""
+"""`python -m benchmarks batch`: rows a second of `quia batch`, beside the bare kernel and a plain Python loop."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -163,8 +163,8 @@ def _loop(classifier: DecisionGraph, table: pa.Table) -> float:
 
 def _paper_loop(classifier: DecisionGraph, table: pa.Table) -> float:
     """Rows a second by the published algorithms: quia's complete reason, then its shortest reasons of both kinds."""
+    from benchmarks.alarm import without_collections
     from quia import paper
-    from quia.bench.alarm import without_collections
     from quia.complete import complete_reason
     from quia.question import why
 
@@ -221,16 +221,3 @@ def _write(source: pa.Table, drawn: str, size: int, path: Path) -> None:
     with writer(path, source.schema) as sink:
         for table in _tables(source, drawn, size, _WRITTEN):
             sink.write_table(table)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run it by itself: `python -m quia.bench.batch MODEL DATA`."""
-    parser = argparse.ArgumentParser(prog="quia bench")
-    add(parser.add_subparsers(required=True))
-    parsed = parser.parse_args(["batch", *(sys.argv[1:] if arguments is None else arguments)])
-    code: int = parsed.run(parsed)
-    return code
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from quia.bench.algorithms import QUESTIONS
-from quia.bench.numbers import geometric_mean, spread
-from quia.bench.printed import printed
+from benchmarks.algorithms import QUESTIONS
+from benchmarks.numbers import geometric_mean, spread
+from benchmarks.printed import printed
 
 PARTNER = {"SR": "SSR", "SSR": "SR", "NR": "SNR", "SNR": "NR"}
 """The paper averages over the instances that both SR and SSR, respectively NR and SNR, finish."""

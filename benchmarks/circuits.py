@@ -1,4 +1,4 @@
-"""`quia bench circuits`: complete reasons of OBDDs, SDDs and Decision-DNNFs are linear in time and size.
+"""`python -m benchmarks circuits`: complete reasons of OBDDs, SDDs and Decision-DNNFs are linear in time and size.
 
 Every family has more and more nodes over a few dozen variables, so that what grows is the circuit. Nothing but quia is
 needed: the circuits are made here, and SDDs and Decision-DNNFs are read from the text of their files.
@@ -150,7 +150,7 @@ def slope(sizes: Sequence[float], seconds: Sequence[float]) -> float | None:
 
 def text(results: Sequence[dict[str, Any]]) -> str:
     """The measurements as a table for each kind, with the slopes below."""
-    from quia.bench.numbers import number_text, plain_table, seconds_text
+    from benchmarks.numbers import number_text, plain_table, seconds_text
 
     header = ["nodes", "edges", "read", "reason of ⊤", "of ⊥", "size / size", "time of ⊤", "of ⊥", "a node"]
     header += ["necessary ⊤", "of ⊥", "most of them"]
@@ -193,7 +193,7 @@ def text(results: Sequence[dict[str, Any]]) -> str:
 
 
 def _necessary(measured: dict[str, Any]) -> str:
-    from quia.bench.numbers import seconds_text
+    from benchmarks.numbers import seconds_text
 
     unfinished = f" ({measured['unfinished']})" if measured["unfinished"] else ""
     return seconds_text(measured["necessary_seconds"]) + unfinished
@@ -201,7 +201,7 @@ def _necessary(measured: dict[str, Any]) -> str:
 
 def obdds(most: int) -> Iterator[Made]:
     """Naive Bayes classifiers over 46 binary features as ordered decision graphs."""
-    from quia.bench import generate
+    from benchmarks import generate
 
     for size in _growing(3_000, most):
         graph = generate.threshold_graph(size // 3)
@@ -211,7 +211,7 @@ def obdds(most: int) -> Iterator[Made]:
 def sdds(most: int) -> Iterator[Made]:
     """Random functions on balanced vtrees, from the text of `.sdd` files; two more variables, some three times as many
     nodes and edges."""
-    from quia.bench import generate_circuits
+    from benchmarks import generate_circuits
     from quia.load import sdd
 
     for variables in range(12, 40, 2):
@@ -224,7 +224,7 @@ def sdds(most: int) -> Iterator[Made]:
 
 def dnnfs(most: int) -> Iterator[Made]:
     """Conjunctions of four naive Bayes classifiers over 30 features each, from the text of `.nnf` files."""
-    from quia.bench import generate_circuits
+    from benchmarks import generate_circuits
     from quia.load import nnf
 
     for size in _growing(10_000, most):

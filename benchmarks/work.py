@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from quia.bench.algorithms import (
+from benchmarks.algorithms import (
     QUESTIONS,
     ask_batch,
     ask_kernel,
@@ -21,7 +21,7 @@ from quia.bench.algorithms import (
     complete_reason_seconds,
     reason_formula,
 )
-from quia.bench.benchmarks import Benchmark, Loaded, read
+from benchmarks.models import Benchmark, Loaded, read
 from quia.variables import UNKNOWN
 
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from quia.bench.algorithms import QUESTIONS
-from quia.bench.kernel import NAMES
-from quia.bench.svg import Axis, Panel, count_tick, drawing, legend, seconds_tick, tag
+from benchmarks.algorithms import QUESTIONS
+from benchmarks.kernel import NAMES
+from benchmarks.svg import Axis, Panel, count_tick, drawing, legend, seconds_tick, tag
 
 WIDTH = 960
 _LEFT, _GAP = 74, 120

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from quia.bench import plots, report
-from quia.bench.algorithms import MOST_LISTED
+from benchmarks import plots, report
+from benchmarks.algorithms import MOST_LISTED
 
 _LIGHT = "--ink: #1c2328; --soft: #66727a; --line: #e3e7ea; --paper: #c2562d; --kernel: #1d7a8c; --page: #fff;"
 _DARK = "--ink: #e4e9ec; --soft: #97a4ac; --line: #313a40; --paper: #e78a5f; --kernel: #55b8ca; --page: #14191c;"

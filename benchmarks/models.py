@@ -92,7 +92,7 @@ def find(folder: str | Path, names: Sequence[str] = ()) -> list[Benchmark]:
 
 def generated(folder: Path, names: Sequence[str] = ()) -> list[Benchmark]:
     """Classifiers for those who have no folder of others: made once, by rules, and kept as files."""
-    from quia.bench.generate import threshold_graph, tree
+    from benchmarks.generate import threshold_graph, tree
 
     makers: dict[str, Callable[[], DecisionGraph]] = {
         "generated tree, 301 nodes": lambda: tree(301, 12),

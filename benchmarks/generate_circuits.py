@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import NamedTuple
 
-from quia.bench import generate
+from benchmarks import generate
 
 
 class Compiled(NamedTuple):

@@ -1,4 +1,4 @@
-"""`quia bench kernel`: the kernel against the paper's algorithms, and how its cost grows."""
+"""`python -m benchmarks kernel`: the kernel against the paper's algorithms, and how its cost grows."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from quia.command import Subparsers
 from quia.command.streams import write
 
 if TYPE_CHECKING:
-    from quia.bench.bar import Bar
-    from quia.bench.benchmarks import Benchmark, Loaded
+    from benchmarks.models import Benchmark, Loaded
+    from benchmarks.steps import Steps
 
 LEAST_BATCH = 300
 """Rows of a batch at least: one of five rows would be a measurement of its overhead."""
@@ -25,7 +25,7 @@ PARTS = ("benchmarks", "growth", "pass", "large")
 
 def add(subparsers: Subparsers) -> None:
     """Register the command."""
-    from quia.bench.arguments import add_data
+    from benchmarks.arguments import add_data
     from quia.command.numbers import positive_seconds, whole
 
     parser = subparsers.add_parser(
@@ -54,7 +54,7 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
-    from quia.bench.arguments import benchmarks_of
+    from benchmarks.arguments import benchmarks_of
 
     parts = arguments.only or PARTS
     numbers: dict[str, Any] = {}
@@ -63,17 +63,17 @@ def run(arguments: argparse.Namespace) -> int:
         numbers["benchmarks"] = _measure_all(benchmarks, arguments)
         write(benchmark_tables(numbers["benchmarks"]))
     if "growth" in parts:
-        from quia.bench import growth
+        from benchmarks import growth
 
         numbers["growth"] = growth.measure()
         write(growth.text(numbers["growth"]))
     if "pass" in parts:
-        from quia.bench import bare_pass
+        from benchmarks import bare_pass
 
         numbers["pass"] = bare_pass.measure(benchmarks, arguments.rows)
         write(bare_pass.text(numbers["pass"]))
     if "large" in parts:
-        from quia.bench import bare_pass
+        from benchmarks import bare_pass
 
         numbers["large"] = bare_pass.measure_large(arguments.large_nodes, arguments.limit)
         write(bare_pass.large_text(numbers["large"]))
@@ -83,10 +83,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _measure_all(benchmarks: Sequence[Benchmark], arguments: argparse.Namespace) -> list[dict[str, Any]]:
-    from quia.bench.bar import Bar
-    from quia.bench.benchmarks import read
+    from benchmarks.models import read
+    from benchmarks.steps import Steps
 
-    with Bar(len(benchmarks) * (arguments.paper_rows + 10)) as bar:
+    with Steps(len(benchmarks) * (arguments.paper_rows + 10)) as steps:
         return [
             measure(
                 read(benchmark),
@@ -94,19 +94,19 @@ def _measure_all(benchmarks: Sequence[Benchmark], arguments: argparse.Namespace)
                 paper_rows=arguments.paper_rows,
                 limit=arguments.limit,
                 paper_limit=arguments.paper_limit,
-                bar=bar,
+                steps=steps,
             )
             for benchmark in benchmarks
         ]
 
 
 def measure(
-    loaded: Loaded, *, rows: int, paper_rows: int, limit: float, paper_limit: float, bar: Bar | None = None
+    loaded: Loaded, *, rows: int, paper_rows: int, limit: float, paper_limit: float, steps: Steps | None = None
 ) -> dict[str, Any]:
     """One benchmark: every question asked of the kernel and, on the first rows, of paper.py."""
     import numpy as np
 
-    from quia.bench.algorithms import (
+    from benchmarks.algorithms import (
         QUESTIONS,
         ask_batch,
         ask_kernel,
@@ -125,8 +125,8 @@ def measure(
         complete_reasons.append(complete_reason_seconds(loaded.classifier, states[row]))
         for question in QUESTIONS:
             by_paper[question].append(ask_paper(question, formula, paper_limit))
-        if bar is not None:
-            bar.step(on=f"{loaded.name}: paper.py")
+        if steps is not None:
+            steps.step(on=f"{loaded.name}: paper.py")
     measured = {}
     for question in QUESTIONS:
         ours = [ask_kernel(question, graph, row, limit) for row in states]
@@ -162,8 +162,8 @@ def measure(
                 "ratio_batch": paper_mean / in_batch,
                 "ratio_from_instance": with_form / in_batch,
             }
-        if bar is not None:
-            bar.step(2.5, on=f"{loaded.name}: kernel {question}")
+        if steps is not None:
+            steps.step(2.5, on=f"{loaded.name}: kernel {question}")
     about = {"name": loaded.name, "tree": loaded.classifier.is_tree, **loaded.describe()}
     return about | {"rows": len(states), "complete_reason": _times(complete_reasons), "questions": measured}
 
@@ -183,7 +183,7 @@ def _times(seconds: Sequence[float]) -> dict[str, float | None]:
 
 def ratio_means(results: Sequence[dict[str, Any]], question: str) -> dict[str, dict[str, float | None]]:
     """The geometric means of a question's ratios over the trees, over the graphs, and over all benchmarks."""
-    from quia.bench.numbers import geometric_mean
+    from benchmarks.numbers import geometric_mean
 
     groups = {"trees": [r for r in results if r["tree"]], "graphs": [r for r in results if not r["tree"]]}
     groups = {which: of for which, of in groups.items() if of} | {"all": list(results)}
@@ -195,7 +195,7 @@ def ratio_means(results: Sequence[dict[str, Any]], question: str) -> dict[str, d
 
 def benchmark_tables(results: Sequence[dict[str, Any]]) -> str:
     """A table a question, and the geometric means of the ratios."""
-    from quia.bench.numbers import number_text, plain_table, ratio_text, seconds_text
+    from benchmarks.numbers import number_text, plain_table, ratio_text, seconds_text
 
     header = ["benchmark", "rows", "mean", "max", "unfinished", "batch mean", "unfinished", "most reasons"]
     header += ["paper.py finished", "its mean", "ratio, single", "ratio, batch", "from the instance"]

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from quia.bench import generate
-from quia.bench.algorithms import ask_batch, ask_kernel
-from quia.bench.benchmarks import Benchmark, random_states, read
-from quia.bench.numbers import geometric_mean, number_text, plain_table, ratio_text, seconds_text
+from benchmarks import generate
+from benchmarks.algorithms import ask_batch, ask_kernel
+from benchmarks.models import Benchmark, random_states, read
+from benchmarks.numbers import geometric_mean, number_text, plain_table, ratio_text, seconds_text
 from quia.graph import DecisionGraph
 
 

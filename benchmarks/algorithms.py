@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.alarm import TimeIsUp, limited, without_collections
 from quia import paper
 from quia._kernel import Family, Graph, OverBudget
-from quia.bench.alarm import TimeIsUp, limited, without_collections
 from quia.complete import closed_form, complete_reason
 from quia.errors import TooLarge
 from quia.graph import DecisionGraph

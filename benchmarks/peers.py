@@ -1,4 +1,4 @@
-"""`quia bench peers`: other tools on the same trees and instances, their answers checked with quia.verify."""
+"""`python -m benchmarks peers`: other tools on the same trees and instances, their answers checked with quia.verify."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quia.bench.arguments import add_data, benchmarks_of, default_cache
+from benchmarks.arguments import add_data, benchmarks_of, default_cache
 from quia.command import Subparsers
 from quia.command.numbers import positive_seconds, whole
 from quia.command.streams import write
 
 if TYPE_CHECKING:
-    from quia.bench.peer_tree import Subject
+    from benchmarks.peer_tree import Subject
 
 PEERS = {
     "pyxai": ("PyXAI", ("pyxai==2.0.1",)),
@@ -55,9 +55,9 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Install what is missing, ask every tool, check, and print."""
-    from quia.bench.bar import Bar
-    from quia.bench.environments import environment
-    from quia.bench.peer_tree import subject
+    from benchmarks.environments import environment
+    from benchmarks.peer_tree import subject
+    from benchmarks.steps import Steps
 
     arguments.benchmark = arguments.benchmark or list(DEFAULT_TREES)
     out = Path(arguments.out)
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     benchmarks = [b for b in benchmarks_of(arguments, or_generated=False) if b.kind == "tree"]
     results: list[dict[str, Any]] = []
     notes: list[str] = []
-    with Bar(len(benchmarks) * (len(chosen) + 1) + len(chosen)) as bar:
+    with Steps(len(benchmarks) * (len(chosen) + 1) + len(chosen)) as steps:
         pythons = {}
         for peer in chosen:
             name, packages = PEERS[peer]
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
                 pythons[peer] = environment(where / peer, packages)
             except RuntimeError as fault:
                 notes.append(f"{name} could not be installed: {fault}")
-            bar.step(on=f"installing {name}")
+            steps.step(on=f"installing {name}")
         for benchmark in benchmarks:
             it = subject(benchmark, arguments.data, arguments.rows)
             if it is None:
@@ -83,13 +83,13 @@ def run(arguments: argparse.Namespace) -> int:
                 continue
             own = list(own_answers(it, arguments.limit))
             results += summaries(it, "quia", own, own)
-            bar.step(on=f"{it.name}: quia")
+            steps.step(on=f"{it.name}: quia")
             for peer, python in pythons.items():
                 answers, trouble = ask(python, peer, it, arguments.limit, out)
                 if trouble:
                     notes.append(f"{PEERS[peer][0]} on {it.name}: {trouble}")
                 results += summaries(it, PEERS[peer][0], answers, own)
-                bar.step(on=f"{it.name}: {PEERS[peer][0]}")
+                steps.step(on=f"{it.name}: {PEERS[peer][0]}")
     text = markdown(results, notes, arguments.limit)
     (out / "peers.md").write_text(text, "utf-8")
     (out / "peers.json").write_text(json.dumps({"results": results, "notes": notes}, indent=1), "utf-8")
@@ -102,7 +102,7 @@ def own_answers(it: Subject, limit: float) -> Iterator[dict[str, Any]]:
     import time
     from itertools import islice
 
-    from quia.bench.algorithms import MOST_LISTED
+    from benchmarks.algorithms import MOST_LISTED
     from quia.explanation import explain
 
     def one(e: Any) -> Any:
@@ -162,7 +162,7 @@ def summaries(
     it: Subject, tool: str, answers: Sequence[dict[str, Any]], own: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """One line a question: times, counts beside quia's own, and what quia.verify says of the answers."""
-    from quia.bench.numbers import spread
+    from benchmarks.numbers import spread
 
     counted = {(a["row"], a["question"]): a["count"] for a in own}
     lines = []
@@ -196,7 +196,7 @@ def summaries(
 
 def markdown(results: Sequence[dict[str, Any]], notes: Sequence[str], limit: float) -> str:
     """All lines, and how to read them."""
-    from quia.bench.numbers import number_text, plain_table, seconds_text
+    from benchmarks.numbers import number_text, plain_table, seconds_text
 
     def share(part: int, checked: int) -> str:
         return f"{100 * part / checked:.0f} %" if checked else "–"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from quia.bench.numbers import number_text, seconds_text
+from benchmarks.numbers import number_text, seconds_text
 
 
 def tag(name: str, content: str = "", **attributes: object) -> str:

@@ -1,1 +1,0 @@
-"""Benchmarks: the paper's table, the kernel and the peers, measured here."""
