@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from quia.arguments import feature_indices
-from quia.classifier import Classifier, FindsBias, loaded
+from quia.classifier import Classifier, FindsBias, loaded, offers
 from quia.errors import TooLarge
 from quia.literal import State
 from quia.question import Terms
@@ -120,7 +120,7 @@ def bias_of_classifier(classifier: Classifier, protected: Collection[str]) -> Cl
     names = tuple(variables[v].name for v in guarded)
     if not set(classifier.tested).intersection(guarded):
         return ClassifierBias(names, False)
-    found = classifier.differing(guarded) if isinstance(classifier, FindsBias) else differing(classifier, guarded)
+    found = classifier.differing(guarded) if offers(classifier, FindsBias) else differing(classifier, guarded)
     if found is None:
         return ClassifierBias(names, False)
     one, other = (tuple(State(variables[v], s[v]) for v in classifier.tested if s[v] >= 0) for s in found)

@@ -7,7 +7,8 @@ reported, served and batched: `search` finds its reasons. Where its structure gi
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from functools import cache
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
 
 from quia.errors import Unsupported, shown
 from quia.variables import Variable, decide_instance, encode_instance
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
     from quia.ranges import Ranges
     from quia.region import Region
 
+P = TypeVar("P")
 
-@runtime_checkable
+
 class Classifier(Protocol):
     """What gives instances a class and can be asked whether a region of them forces a decision."""
 
@@ -111,7 +113,6 @@ class ClassifierBase:
         return self.classes[decide_instance(self, self.encode(instance), instance)]
 
 
-@runtime_checkable
 class HasCompleteReason(Protocol):
     """A classifier whose complete reason has a closed form, at least where nothing but frozen variables is held."""
 
@@ -120,7 +121,6 @@ class HasCompleteReason(Protocol):
         ...
 
 
-@runtime_checkable
 class ListsReasons(Protocol):
     """A classifier whose necessary reasons are found straight from its structure."""
 
@@ -129,7 +129,6 @@ class ListsReasons(Protocol):
         ...
 
 
-@runtime_checkable
 class ListsChanges(Protocol):
     """A classifier that knows a faster way than `escape` to all changes of some variables that change the decision."""
 
@@ -140,7 +139,6 @@ class ListsChanges(Protocol):
         ...
 
 
-@runtime_checkable
 class FindsBias(Protocol):
     """A classifier that knows a faster way than `escape` to two instances that only protected variables tell apart."""
 
@@ -149,7 +147,6 @@ class FindsBias(Protocol):
         ...
 
 
-@runtime_checkable
 class HasPath(Protocol):
     """A classifier whose decision on an instance is a path through nodes, which can be drawn."""
 
@@ -168,7 +165,6 @@ class HasPath(Protocol):
         ...
 
 
-@runtime_checkable
 class HasJson(Protocol):
     """A classifier that quia's JSON format can hold."""
 
@@ -177,7 +173,6 @@ class HasJson(Protocol):
         ...
 
 
-@runtime_checkable
 class Batches(Classifier, Protocol):
     """A classifier that decides and explains many encoded rows at once."""
 
@@ -190,9 +185,26 @@ class Batches(Classifier, Protocol):
         ...
 
 
+def offers(classifier: object, protocol: type[P]) -> TypeGuard[P]:
+    """Whether a classifier has what one of these protocols asks for, told from its class.
+
+    `isinstance` would try every property, whatever that costs, each time.
+    """
+    own: Any = type(classifier)
+    asked: Any = protocol
+    return _offers(own, asked)
+
+
+@cache
+def _offers(kind: type, protocol: type) -> bool:
+    wanted = [name for name in vars(protocol) if not name.startswith("_")]
+    # Variables and classes may be set when a classifier is made, so that its class does not have them.
+    return all(hasattr(kind, name) for name in wanted if name not in ("variables", "classes"))
+
+
 def loaded(given: Any) -> Classifier:
     """What is given, if it is a classifier; a model or a file has to be loaded first."""
-    if isinstance(given, Classifier):
+    if offers(given, Classifier):
         return given
     what = shown(given) if isinstance(given, str) else f"a {type(given).__name__}"
     raise Unsupported(f"the classifier is {what}, which is not loaded", cure="load it first, with quia.load(…)")

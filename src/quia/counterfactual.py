@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import tee
 from typing import Any, NamedTuple
 
-from quia.classifier import Classifier, ListsChanges
+from quia.classifier import Classifier, ListsChanges, offers
 from quia.literal import State
 from quia.patience import OutOfTime
 from quia.question import Question
@@ -116,7 +116,7 @@ def changed_states(
 
 
 def _changes_of(classifier: Classifier, question: Question, changing: Sequence[int], poll: Poll) -> Changed:
-    if isinstance(classifier, ListsChanges) and question.is_only_frozen:
+    if offers(classifier, ListsChanges) and question.is_only_frozen:
         return classifier.changes(question, changing, poll)
     return changes_by_escape(classifier, question, changing, poll)
 

@@ -13,7 +13,7 @@ from quia.answer import Answer, Shares
 from quia.arguments import feature_indices, flag, seconds, several, whole_or_all
 from quia.bias import Bias
 from quia.caching import cached_property
-from quia.classifier import Classifier, HasCompleteReason, HasPath, ListsReasons, loaded
+from quia.classifier import Classifier, HasCompleteReason, HasPath, ListsReasons, loaded, offers
 from quia.complete import complete_reason, of_necessary
 from quia.costs import Costs
 from quia.counterfactual import Counterfactuals, changes
@@ -116,7 +116,7 @@ class Explanation(ByFields):
         Where the classifier has no closed form of it, it is the conjunction of all necessary reasons; TooLarge if they
         cannot be found.
         """
-        if isinstance(self.classifier, HasCompleteReason) and self.question.is_only_frozen:
+        if offers(self.classifier, HasCompleteReason) and self.question.is_only_frozen:
             return complete_reason(self.classifier, self.question)
         reasons = self.necessary_reasons()
         reasons.exact_count()
@@ -159,9 +159,9 @@ class Explanation(ByFields):
     @cached_property
     def _families(self) -> FindsReasons:
         classifier, question = self.classifier, self.question
-        if question.is_only_frozen and isinstance(classifier, ListsReasons):
+        if question.is_only_frozen and offers(classifier, ListsReasons):
             return Families.of(partial(classifier.find_necessary, question), question.costs)
-        if question.is_only_frozen and isinstance(classifier, HasCompleteReason):
+        if question.is_only_frozen and offers(classifier, HasCompleteReason):
             return Families.of(self.complete_reason.find_necessary, question.costs)
         return SearchedReasons.of(classifier, question)
 
@@ -297,7 +297,7 @@ class Explanation(ByFields):
             self.bias(protected, limit=limit, timeout=timeout) if several(protected, "protected") else None,
             is_shortest=shortest,
             is_constant=constant,
-            is_never=constant and isinstance(self.classifier, HasPath) and self._holds_whatever(every),
+            is_never=constant and offers(self.classifier, HasPath) and self._holds_whatever(every),
         )
 
     def to_dict(

@@ -165,7 +165,7 @@ class DecisionGraph(ByFields, ClassifierBase):
         """`decision tree` or `decision graph`."""
         return "decision tree" if self.is_tree else "decision graph"
 
-    @property
+    @cached_property
     def sizes(self) -> dict[str, int]:
         """How many nodes, leaves and edges there are, and the tests on the longest path."""
         depth: list[int] = []
@@ -211,9 +211,13 @@ class DecisionGraph(ByFields, ClassifierBase):
 
     def kernel_question(self, question: Question) -> dict[str, Any]:
         """What the kernel is to be asked, beside the instance, as its arguments."""
-        held = np.zeros(len(self.variables), np.uint8)
-        held[list(question.frozen)] = 1
-        return {"keeps": self.mask_of_classes(question.keeps), "frozen": held}
+        asked: dict[str, Any] = {}  # the kernel takes a plain why, of everything that can change, for granted
+        if len(question.keeps) > 1:
+            asked["keeps"] = self.mask_of_classes(question.keeps)
+        if question.frozen:
+            asked["frozen"] = np.zeros(len(self.variables), np.uint8)
+            asked["frozen"][list(question.frozen)] = 1
+        return asked
 
     def mask_of_classes(self, labels: Collection[int]) -> npt.NDArray[np.uint8]:
         """For each class whether it is one of these."""

@@ -19,6 +19,9 @@ from quia.variables import Variable
 
 T = TypeVar("T")
 
+MOST_KEPT = 100
+"""Of at most so many reasons, each is made once."""
+
 
 @dataclass(frozen=True, eq=False)
 class Reasons(ByFields):
@@ -91,7 +94,19 @@ class Reasons(ByFields):
         return {self.variables[v].name: n for v, n in sorted(counts.items())}
 
     def __iter__(self) -> Iterator[Reason]:
+        return iter(self._few) if self._is_few else self._each()
+
+    def _each(self) -> Iterator[Reason]:
         return (Reason.of(self.variables, self.states, members) for members in self.members())
+
+    @property
+    def _is_few(self) -> bool:
+        """Whether they are worth keeping: text, JSON and page go through them in turn."""
+        return self.found and self.limit is not None and self.limit <= MOST_KEPT
+
+    @cached_property
+    def _few(self) -> tuple[Reason, ...]:
+        return tuple(self._each())
 
     def members(self) -> Iterator[Members]:
         """The same reasons as the indices of their variables."""

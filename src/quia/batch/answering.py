@@ -12,7 +12,7 @@ import numpy.typing as npt
 from quia.batch import one_by_one
 from quia.batch.answers import LARGEST_COUNT, Answers, Bools, Gathered, Ints, Lists, Numbers
 from quia.batch.question import Request
-from quia.classifier import Batches
+from quia.classifier import Batches, offers
 from quia.counterfactual import changed_states
 from quia.families import KINDS, MEMORY
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def answer(classifier: Classifier, rows: npt.NDArray[np.int32], request: Request) -> Answers:
     """The answers for encoded rows, each worked out anew."""
-    if isinstance(classifier, Batches):
+    if offers(classifier, Batches):
         return _by_kernel(classifier, rows, request)
     return one_by_one.answer(classifier, rows, request)
 

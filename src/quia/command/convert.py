@@ -21,12 +21,12 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Convert."""
-    from quia.classifier import HasJson
+    from quia.classifier import HasJson, offers
     from quia.load import json
 
     refuse_same_files(model_files(arguments), {"-o": arguments.output})
     classifier = load_model(arguments)
-    if not isinstance(classifier, HasJson):
+    if not offers(classifier, HasJson):
         raise Unsupported(
             f"{arguments.model} is a {classifier.kind}, which quia's JSON, a format of graphs, cannot hold",
             cure="use it as it is: every command takes it",

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from quia.classifier import HasPath
+from quia.classifier import HasPath, offers
 from quia.errors import TooLarge
 from quia.nnf import NNF
 from quia.patience import LAST_SHARE
@@ -68,7 +68,7 @@ def parts(
         "changes": changes(answer, facts),
         "shares": None if answer.is_constant else shares(importance, facts, answer.sufficient.count),
         "instance": table(answer, facts, mattering, certain=importance is not None, listed=listed),
-        "way": way(classifier, answer, facts, branches, prefix) if isinstance(classifier, HasPath) else None,
+        "way": way(classifier, answer, facts, branches, prefix) if offers(classifier, HasPath) else None,
         "complete": None if complete is None else formula(complete, answer, facts),
         "claims": claims(answer),
         "notes": notes(classifier, model),
