@@ -123,6 +123,11 @@ class Explanation(ByFields):
         return of_necessary(self.question, reasons.members())
 
     @property
+    def has_closed_form(self) -> bool:
+        """Whether the complete reason is made from the classifier, not from all necessary reasons."""
+        return offers(self.classifier, HasCompleteReason) and self.question.is_only_frozen
+
+    @property
     def is_constant(self) -> bool:
         """Whether no change of features that may change can change the decision: its complete reason is ⊤."""
         return self.classifier.escape(self.question, self.question.within) is None

@@ -212,7 +212,7 @@ class DecisionGraph(ByFields, ClassifierBase):
     def kernel_question(self, question: Question) -> dict[str, Any]:
         """What the kernel is to be asked, beside the instance, as its arguments."""
         asked: dict[str, Any] = {}  # the kernel takes a plain why, of everything that can change, for granted
-        if len(question.keeps) > 1:
+        if question.keeps != {question.decision}:
             asked["keeps"] = self.mask_of_classes(question.keeps)
         if question.frozen:
             asked["frozen"] = np.zeros(len(self.variables), np.uint8)

@@ -129,7 +129,7 @@ class Search:
                 continue
             clock()
             rest = changed - {variable}
-            is_forced = any(rest.isdisjoint(each) for each in self.known["sufficient"])
+            is_forced = any(rest.isdisjoint(each) for each in list(self.known["sufficient"]))
             changed = changed if is_forced else self._changed(rest) or changed
         return changed
 
@@ -138,7 +138,7 @@ class Search:
         for variable in self._costly_first(kept):
             clock()
             rest = kept - {variable}
-            if not any(rest.isdisjoint(each) for each in self.known["necessary"]) and self._escaped(rest) is None:
+            if not any(rest.isdisjoint(each) for each in list(self.known["necessary"])) and self._escaped(rest) is None:
                 kept = rest
         return kept
 
@@ -165,7 +165,9 @@ def _hitting_sets(
 ) -> Iterator[Members]:
     """The minimal hitting sets by cost, length and variables; OutOfTime where time or memory is not enough for all."""
     try:
-        source = Family([sorted(each) for each in sets]).hitting_sets(costs=costs, timeout=clock.left, memory=MEMORY)
+        source = Family([sorted(each) for each in list(sets)]).hitting_sets(
+            costs=costs, timeout=clock.left, memory=MEMORY
+        )
     except OverBudget:
         raise OutOfTime from None
     yield from source
@@ -215,7 +217,7 @@ class SearchedReasons:
         return len(members) if costs is None else sum(costs.whole[v] for v in members)
 
     def _family(self, sets: Iterable[Iterable[int]]) -> Found:
-        return Found(Family([sorted(each) for each in sets]), self.search.costs)
+        return Found(Family([sorted(each) for each in list(sets)]), self.search.costs)
 
 
 class _Timed:

@@ -57,7 +57,7 @@ def parts(
     """The parts of the article by their names, in order; those that the explanation has none of are left out."""
     facts, classifier = Facts(answer.variables), explanation.classifier
     importance = None if answer.sufficient.count is None else _importance(explanation, timeout)
-    complete = _complete_reason(explanation)
+    complete = complete_reason_if_found(explanation, answer)
     # Without the shares it is only known that what the complete reason does not mention is in no reason.
     mentioned = answer.tested if complete is None else complete.mentioned
     mattering = set(mentioned) if importance is None else {facts.index[name] for name in importance}
@@ -84,12 +84,10 @@ def _importance(explanation: Explanation, timeout: float | None) -> Shares | Non
         return None
 
 
-def _complete_reason(explanation: Explanation) -> NNF | None:
-    """The complete reason, if it is there at once or the necessary reasons that it is made of were found."""
-    try:
-        return explanation.complete_reason
-    except TooLarge:
-        return None
+def complete_reason_if_found(explanation: Explanation, answer: Answer) -> NNF | None:
+    """The complete reason, unless it has no closed form and the reasons that it is made of were not found in time."""
+    is_found = answer.necessary.count is not None and not answer.is_shortest
+    return explanation.complete_reason if is_found or explanation.has_closed_form else None
 
 
 def fragment(explanation: Explanation, *, limit: int | None = 10, timeout: float | None = 10) -> str:

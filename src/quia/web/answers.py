@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 from quia import compare as comparing
+from quia.answer import Answer
 from quia.classifier import Classifier
-from quia.errors import TooLarge
 from quia.explanation import Explanation, explain
 from quia.literal import State
 from quia.question import Terms, given_values
-from quia.show.html import page, parts
+from quia.show.html import complete_reason_if_found, page, parts
 from quia.show.html_compare import comparison
 from quia.variables import Variable, decide_instance
 
@@ -94,7 +94,7 @@ def answer(classifier: Classifier, asked: Mapping[str, Any], *, name: str) -> di
     found = explanation.answer(limit=asked.get("limit", 10), timeout=TIMEOUT)
     return {
         "explanation": found.to_dict(),
-        "mentioned": _mentioned(explanation),
+        "mentioned": _mentioned(explanation, found),
         "without": _without(explanation, asked.get("without") or ()),
         "html": parts(
             explanation, found, branches=BRANCHES, timeout=TIMEOUT, listed=LISTED, model=name, prefix="quia-"
@@ -102,12 +102,10 @@ def answer(classifier: Classifier, asked: Mapping[str, Any], *, name: str) -> di
     }
 
 
-def _mentioned(explanation: Explanation) -> list[str]:
-    """The features that reasons may speak of: where those cannot all be found, every one that is tested."""
-    try:
-        mentioned = explanation.complete_reason.mentioned
-    except TooLarge:
-        mentioned = explanation.classifier.tested
+def _mentioned(explanation: Explanation, found: Answer) -> list[str]:
+    """The features that reasons may speak of: where those were not all found, every one that is tested."""
+    formula = complete_reason_if_found(explanation, found)
+    mentioned = explanation.classifier.tested if formula is None else formula.mentioned
     return [explanation.variables[v].name for v in mentioned]
 
 
