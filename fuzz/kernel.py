@@ -67,15 +67,16 @@ def mutate(rng: Random, arrays: list[Any]) -> None:
         array[rng.randrange(len(array))] = rng.choice(STRANGE)
 
 
-def use(rng: Random, graph: _kernel.Graph, sizes: Any, variables: int) -> None:
+def use(rng: Random, graph: _kernel.Graph, sizes: Any, variables: int, classes: int) -> None:
     """Ask a graph everything, with strange numbers too."""
     strange = rng.random() < 0.2
     row = np.array([rng.choice(STRANGE) if strange else rng.randrange(max(int(s), 1)) for s in sizes], np.int32)
     rows = np.stack([row] * rng.randint(1, 3))
     frozen = np.array([rng.random() < 0.2 for _ in range(variables)], np.uint8)
     costs = np.array([rng.choice((1, 2, 5, 0 if strange else 3)) for _ in range(variables)], np.int64)
+    length = classes + (rng.choice((-1, 0, 1)) if strange else 0)
     options: dict[str, Any] = {
-        "target": rng.choice((-1, -1, 0, 1, 9 if strange else -1)),
+        "keeps": rng.choice((None, np.array([rng.random() < 0.7 for _ in range(length)], np.uint8))),
         "frozen": rng.choice((None, frozen)),
         "costs": rng.choice((None, costs)),
     }
@@ -138,7 +139,7 @@ def rounds(seed: int) -> Iterator[bool]:
         for _ in range(rng.choice((0, 1, 1, 2))):
             mutate(rng, arrays)
         try:
-            use(rng, _kernel.Graph(*arrays, classes), arrays[-1], variables)
+            use(rng, _kernel.Graph(*arrays, classes), arrays[-1], variables, classes)
             nnf = _kernel.Nnf(*random_nnf(rng))
             replace(rng, nnf)
             ask(rng, nnf.necessary(), None)

@@ -46,7 +46,7 @@ class RowExplainer {
       const std::size_t count = std::min(at_once_, rows - row);
       for (std::size_t k = 0; k < count; ++k) {
         const auto own = states.subspan((row + k) * width, width);
-        questions[k] = {own, graph_.decide(own), options_.target, options_.frozen};
+        questions[k] = Question(own, graph_.decide(own), options_.keeps, options_.frozen);
       }
       if (at_once_ > 1) {
         budget_.restart(Budget::no_timeout);
@@ -59,7 +59,7 @@ class RowExplainer {
  private:
   void explain(const Question& question, std::size_t lane, BatchColumns& columns) {
     budget_.restart(options_.timeout_per_row);
-    columns.decision.push_back(question.right_class);
+    columns.decision.push_back(question.decision);
     const bool wants_all = options_.sufficient || options_.count_necessary || options_.count_sufficient;
     if (graph_.is_tree() && options_.shortest && explain_tree(question, wants_all, columns)) return;
     const Least least = lanes_.at(lane);

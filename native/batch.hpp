@@ -15,7 +15,7 @@
 namespace quia {
 
 struct BatchOptions {
-  std::int32_t target = -1;
+  KeptClasses keeps;
   const std::uint8_t* frozen = nullptr;
   const std::int64_t* costs = nullptr;
   std::size_t limit = 10;              // reasons listed a row and kind

@@ -37,6 +37,21 @@ void require_offsets(std::span<const Integer> offsets, std::size_t rows, std::si
 
 }  // namespace
 
+KeptClasses::KeptClasses(std::span<const std::uint8_t> keeps) : kept(keeps.data()) {
+  for (std::size_t klass = 0; klass < keeps.size(); ++klass)
+    if (keeps[klass])
+      ++size;
+    else
+      lost |= std::uint64_t(1) << (klass & 63);
+}
+
+Question::Question(std::span<const std::int32_t> own_states, std::int32_t own_class, const KeptClasses& kept_classes,
+                   const std::uint8_t* frozen_variables)
+    : states(own_states), decision(own_class), keeps(kept_classes), frozen(frozen_variables) {
+  // Exact however many classes there are, where a mask would be cautious.
+  if (keeps.size == 1 && decision >= 0 && keeps.kept[decision]) keeps = {};
+}
+
 void Graph::check(const GraphArrays& a) const {
   const std::size_t nodes = a.variable.size(), edges = a.child.size(), ranges = a.range_low.size();
   constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();

@@ -21,12 +21,27 @@ struct GraphArrays {
 // not. Its literal is ⊥: no reason speaks of it, and every reason holds whatever it is.
 constexpr std::int32_t unknown = -1;
 
-// What is asked: why the instance's class, or (target ≥ 0) why not the target; frozen variables count as given.
+// A set of classes, those that leave a decision as it is.
+struct KeptClasses {
+  const std::uint8_t* kept = nullptr;  // an entry a class, nonzero if it is in the set; null: the instance's own class alone
+  std::uint64_t lost = 0;              // the classes that are not, modulo 64
+  std::int32_t size = 0;
+
+  KeptClasses() = default;
+  explicit KeptClasses(std::span<const std::uint8_t> keeps);
+};
+
+// What is asked: why the class is one of those that keep the decision (the instance's own alone: why that class; all but
+// one: why not that one); frozen variables count as given.
 struct Question {
   std::span<const std::int32_t> states;
-  std::int32_t right_class = -1;        // the decision, where target < 0
-  std::int32_t target = -1;
+  std::int32_t decision = -1;           // the instance's own class
+  KeptClasses keeps;
   const std::uint8_t* frozen = nullptr;
+
+  Question() = default;
+  Question(std::span<const std::int32_t> own_states, std::int32_t own_class, const KeptClasses& kept_classes,
+           const std::uint8_t* frozen_variables);
   bool is_frozen(std::int32_t variable) const { return frozen && frozen[variable]; }
 };
 
@@ -78,15 +93,15 @@ class Graph {
   // The same of states that are checked; throws std::invalid_argument too if the class depends on an unknown variable.
   std::int32_t decide(std::span<const std::int32_t> states) const;
 
-  // A leaf is wrong if it is a reason to give up the decision: another class, or the target itself.
+  // A leaf is wrong if its class does not keep the decision.
   bool is_wrong(std::int32_t leaf, const Question& question) const {
     const std::int32_t klass = nodes_[leaf].sole_class;
-    return question.target >= 0 ? klass == question.target : klass != question.right_class;
+    return question.keeps.kept ? !question.keeps.kept[klass] : klass != question.decision;
   }
   // False only if no wrong leaf is below the node (true may be cautious above 64 classes).
   bool may_reach_wrong(std::int32_t node, const Question& question) const {
-    if (question.target >= 0) return nodes_[node].class_mask >> (question.target & 63) & 1;
-    return nodes_[node].sole_class != question.right_class;
+    if (question.keeps.kept) return (nodes_[node].class_mask & question.keeps.lost) != 0;
+    return nodes_[node].sole_class != question.decision;
   }
 
  private:

@@ -58,7 +58,7 @@ class LeastLanes {
  public:
   // Whether lengths and states fit into the lanes.
   static bool suits(const Graph& graph);
-  // `questions`: at most lane_count, alike in target and frozen variables. Lengths, not costs.
+  // `questions`: at most lane_count, alike in frozen variables. Lengths, not costs.
   void run(const Graph& graph, std::span<const Question> questions, Budget& budget);
   Least at(std::size_t lane) const { return Least(values_.data(), lane); }
 

@@ -109,18 +109,22 @@ class Built:
         pools = [[s] if v in kept else range(n) for v, (s, n) in enumerate(zip(instance, self.state_counts))]
         return all(right(self.classify(other)) for other in itertools.product(*pools))
 
-    def necessary(self, instance, target=-1, frozen=()):
-        decision = self.classify(instance)
-        right = (lambda c: c == decision) if target < 0 else (lambda c: c != target)
+    def necessary(self, instance, keeps=None, frozen=()):
+        right = keepers(self, instance, keeps).__contains__
         free = [v for v in range(len(self.state_counts)) if v not in frozen]
         return implicates(lambda kept: self.sticks(instance, kept | set(frozen), right), free)
+
+
+def keepers(graph, instance, keeps):
+    """The classes that keep the decision; None is the instance's own alone."""
+    return {graph.classify(instance)} if keeps is None else keeps
 
 
 @st.composite
 def graphs(draw, shared):
     """Weak test-once graphs: trees that test again, or ordered graphs with shared nodes."""
     state_counts = draw(st.lists(st.integers(2, 4), min_size=1, max_size=5))
-    class_count = draw(st.integers(1, 3))
+    class_count = draw(st.integers(1, 4))
     nodes = []
 
     def add(node):
@@ -170,13 +174,17 @@ def questions(draw, graph_strategy=any_graph):
     instance = [draw(st.integers(0, n - 1)) for n in graph.state_counts]
     decision = graph.classify(instance)
     others = [c for c in range(graph.class_count) if c != decision]
-    target = draw(st.sampled_from([-1, *others]))
+    keeps = draw(st.none() | st.sets(st.sampled_from(others) if others else st.nothing()).map({decision}.union))
     frozen = draw(st.sets(st.integers(0, len(graph.state_counts) - 1), max_size=2))
-    return graph, instance, target, frozen
+    return graph, instance, keeps, frozen
 
 
-def frozen_array(frozen, n):
-    return np.array([v in frozen for v in range(n)], np.uint8)
+def mask(members, n):
+    return None if members is None else np.array([v in members for v in range(n)], np.uint8)
+
+
+def asked(graph, keeps, frozen):
+    return {"keeps": mask(keeps, graph.class_count), "frozen": mask(frozen, len(graph.state_counts))}
 
 
 some_sets = st.lists(st.frozensets(st.integers(0, 8), min_size=1, max_size=5), max_size=9)
@@ -194,11 +202,9 @@ def test_classify(graph, data):
 
 @given(questions())
 def test_necessary_reasons(question):
-    graph, instance, target, frozen = question
-    expected = graph.necessary(instance, target, frozen)
-    family = graph.kernel().necessary(
-        np.array(instance, np.int32), target=target, frozen=frozen_array(frozen, len(instance))
-    )
+    graph, instance, keeps, frozen = question
+    expected = graph.necessary(instance, keeps, frozen)
+    family = graph.kernel().necessary(np.array(instance, np.int32), **asked(graph, keeps, frozen))
     assert family.complete
     assert list(family.listing()) == contract(expected)
     assert family.count() == len(expected)
@@ -206,10 +212,10 @@ def test_necessary_reasons(question):
 
 @given(questions(), some_costs)
 def test_shortest_and_cheapest_necessary_reasons(question, costs):
-    graph, instance, target, frozen = question
-    expected = graph.necessary(instance, target, frozen)
+    graph, instance, keeps, frozen = question
+    expected = graph.necessary(instance, keeps, frozen)
     native, states = graph.kernel(), np.array(instance, np.int32)
-    options = {"target": target, "frozen": frozen_array(frozen, len(instance))}
+    options = asked(graph, keeps, frozen)
     shortest = native.necessary(states, shortest=True, **options)
     assert list(shortest.listing()) == contract(cheapest(expected))
     prices = costs[: len(instance)]
@@ -223,9 +229,8 @@ def test_shortest_and_cheapest_necessary_reasons(question, costs):
 
 @given(questions())
 def test_sufficient_reasons_are_minimal_sets_that_make_the_decision_stick(question):
-    graph, instance, target, frozen = question
-    decision = graph.classify(instance)
-    right = (lambda c: c == decision) if target < 0 else (lambda c: c != target)
+    graph, instance, keeps, frozen = question
+    right = keepers(graph, instance, keeps).__contains__
     free = [v for v in range(len(instance)) if v not in frozen]
     expected = minimal(
         kept
@@ -233,25 +238,86 @@ def test_sufficient_reasons_are_minimal_sets_that_make_the_decision_stick(questi
         for kept in itertools.combinations(free, n)
         if graph.sticks(instance, set(kept) | frozen, right)
     )
-    family = graph.kernel().necessary(
-        np.array(instance, np.int32), target=target, frozen=frozen_array(frozen, len(instance))
-    )
+    family = graph.kernel().necessary(np.array(instance, np.int32), **asked(graph, keeps, frozen))
     assert list(family.dual().listing()) == contract(expected)
     assert list(family.hitting_sets()) == contract(expected)
     assert frozenset(family.one_hitting_set()) in expected
 
 
+@given(questions())
+def test_classes_that_keep_the_decision_are_as_one(question):
+    """Asked with a set of classes, a graph answers as if its leaves said only whether the decision is kept."""
+    graph, instance, keeps, frozen = question
+    kept = keepers(graph, instance, keeps)
+    merged = [("leaf", int(node[1] not in kept)) if node[0] == "leaf" else node for node in graph.nodes]
+    twin = Built(merged, graph.state_counts, 2).kernel()
+    native, states = graph.kernel(), np.array(instance, np.int32)
+    for ask in ("complete_reason", "necessary"):
+        one, other = (
+            getattr(kernel_graph, ask)(states, **options)
+            for kernel_graph, options in ((native, asked(graph, keeps, frozen)), (twin, asked(graph, None, frozen)))
+        )
+        if ask == "necessary":
+            assert list(one.listing()) == list(other.listing())
+        else:
+            assert [array.tolist() for array in one] == [array.tolist() for array in other]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_sets_of_more_classes_than_a_word_has_bits(shared, seed):
+    """Beyond 64 classes a node's classes are known roughly; the answers are exact."""
+    rng = np.random.default_rng(seed)
+    class_count, depth = 150, 5
+    labels = rng.integers(0, class_count, class_count)
+    nodes = [("leaf", int(c)) for c in labels]
+    layer = list(range(len(nodes)))
+    for v in reversed(range(depth)):
+        width = 3 if shared and v else 2**v
+        children = rng.choice(layer, (width, 2)) if shared or v == depth - 1 else np.reshape(layer, (width, 2))
+        nodes += [("test", v, ((frozenset({0}), int(a)), (frozenset({1, 2}), int(b)))) for a, b in children]
+        layer = list(range(len(nodes) - width, len(nodes)))
+    graph = Built(nodes, [3] * depth, class_count)
+    native = graph.kernel()
+    rows = rng.integers(0, 3, (12, depth)).astype(np.int32)
+    for share in (0.02, 0.5, 0.95):
+        keeps = set(np.flatnonzero(rng.random(class_count) < share).tolist())
+        found = native.batch(rows, keeps=mask(keeps, class_count), count_necessary=True, limit=100)
+        for i, row in enumerate(rows.tolist()):
+            if graph.classify(row) in keeps:
+                expected = graph.necessary(row, keeps)
+                assert found["count_necessary"]["count"][i] == len(expected)
+                assert found["necessary"]["ties"][i] == len(cheapest(expected))
+            own = keeps | {graph.classify(row)}
+            family = native.necessary(rows[i], keeps=mask(own, class_count))
+            assert list(family.listing()) == contract(graph.necessary(row, own))
+
+
+@given(any_graph, st.data())
+def test_rows_of_a_class_that_does_not_keep_the_decision_leave_the_others_as_they_are(graph, data):
+    row = st.tuples(*(st.integers(0, n - 1) for n in graph.state_counts))
+    rows = np.array(data.draw(st.lists(row, min_size=1, max_size=20)), np.int32)
+    keeps = data.draw(st.sets(st.integers(0, graph.class_count - 1)))
+    kept = [i for i, own in enumerate(rows.tolist()) if graph.classify(own) in keeps]
+    options = {"keeps": mask(keeps, graph.class_count), "count_necessary": True, "count_sufficient": True}
+    both, alone = graph.kernel().batch(rows, **options), graph.kernel().batch(rows[kept], **options)
+    assert both["decision"].tolist() == [graph.classify(own) for own in rows.tolist()]
+    for kind in ("necessary", "sufficient"):
+        assert both[kind]["ties"][kept].tolist() == alone[kind]["ties"].tolist()
+        assert np.diff(both[kind]["reason_start"])[kept].tolist() == np.diff(alone[kind]["reason_start"]).tolist()
+        assert both["count_" + kind]["count"][kept].tolist() == alone["count_" + kind]["count"].tolist()
+
+
 @given(questions(), st.data(), st.integers(0, 3), st.one_of(st.none(), some_costs))
 def test_batch_equals_single_questions(question, data, limit, costs):
-    graph, instance, target, frozen = question
+    graph, instance, keeps, frozen = question
     # More rows than lanes, so that lanes are full, half full and filled again.
     more = st.lists(st.tuples(*(st.integers(0, n - 1) for n in graph.state_counts)), max_size=20)
-    rows = [instance] + [row for row in data.draw(more) if target < 0 or graph.classify(row) != target]
+    rows = [instance] + [row for row in data.draw(more) if keeps is None or graph.classify(row) in keeps]
     prices = costs and costs[: len(graph.state_counts)]
     result = graph.kernel().batch(
         np.array(rows, np.int32),
-        target=target,
-        frozen=frozen_array(frozen, len(instance)),
+        **asked(graph, keeps, frozen),
         threads=data.draw(st.integers(1, 2)),
         limit=limit,
         count_necessary=True,
@@ -260,7 +326,7 @@ def test_batch_equals_single_questions(question, data, limit, costs):
     )
     assert result["decision"].tolist() == [graph.classify(r) for r in rows]
     for i, row in enumerate(rows):
-        nr = graph.necessary(row, target, frozen)
+        nr = graph.necessary(row, keeps, frozen)
         sr = hitting(nr, range(len(row)))
         for kind, all_of_them in (("necessary", nr), ("sufficient", sr)):
             part, expected = result[kind], contract(cheapest(all_of_them, prices), prices)
@@ -337,8 +403,16 @@ def test_messages_name_the_fault():
     graph = Built([("leaf", 0), ("leaf", 1), ("test", 0, ((frozenset({0}), 0), (frozenset({1}), 1)))], [2], 2).kernel()
     with pytest.raises(ValueError, match="variable 0 has state 2 of 2"):
         graph.necessary(np.array([2], np.int32))
-    with pytest.raises(ValueError, match="target is 2 of 2 classes"):
-        graph.necessary(np.array([0], np.int32), target=2)
+    for wrong in ([1], [1, 1, 1]):
+        for ask in (graph.necessary, graph.complete_reason, graph.shortest_length):
+            with pytest.raises(ValueError, match=f"keeps has {len(wrong)} entries; the graph has 2 classes"):
+                ask(np.array([0], np.int32), keeps=np.array(wrong, np.uint8))
+        with pytest.raises(ValueError, match=f"keeps has {len(wrong)} entries; the graph has 2 classes"):
+            graph.batch(np.array([[0]], np.int32), keeps=np.array(wrong, np.uint8))
+    for wrong in ([0, 1], [0, 0]):
+        for ask in (graph.necessary, graph.complete_reason, graph.shortest_length):
+            with pytest.raises(ValueError, match="the instance has class 0, which is not among those that keep"):
+                ask(np.array([0], np.int32), keeps=np.array(wrong, np.uint8))
     with pytest.raises(ValueError, match="costs are positive"):
         graph.necessary(np.array([0], np.int32), costs=np.array([0], np.int64))
 
@@ -391,7 +465,7 @@ def test_nnf(nodes, frozen, costs):
     )
     free = [v for v in range(5) if v not in frozen]
     expected = implicates(lambda true: evaluate(nodes, true | frozen), free)
-    ice, prices = frozen_array(frozen, 5), np.array(costs, np.int64)
+    ice, prices = mask(frozen, 5), np.array(costs, np.int64)
     assert list(native.necessary(frozen=ice).listing()) == contract(expected)
     assert list(native.necessary(frozen=ice, shortest=True).listing()) == contract(cheapest(expected))
     best = native.necessary(frozen=ice, shortest=True, costs=prices)

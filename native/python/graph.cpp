@@ -10,14 +10,24 @@ namespace quia {
 
 namespace {
 
-void check_target(const Graph& graph, std::int32_t target) {
-  if (target < -1 || target >= graph.class_count())
-    throw std::invalid_argument("target is " + std::to_string(target) + " of " + std::to_string(graph.class_count()) + " classes");
+using Keeps = std::optional<Array<std::uint8_t>>;
+
+KeptClasses checked_keeps(const Keeps& keeps, const Graph& graph) {
+  if (!keeps) return {};
+  if (keeps->size() != static_cast<std::size_t>(graph.class_count()))
+    throw std::invalid_argument("keeps has " + std::to_string(keeps->size()) + " entries; the graph has " +
+                                std::to_string(graph.class_count()) + " classes");
+  return KeptClasses(span(*keeps));
 }
 
-Question make_question(const Graph& graph, const Array<std::int32_t>& states, std::int32_t target, const std::uint8_t* frozen) {
-  check_target(graph, target);
-  return Question{span(states), graph.decide(span(states)), target, frozen};
+Question make_question(const Graph& graph, const Array<std::int32_t>& states, const Keeps& keeps, const Frozen& frozen) {
+  const KeptClasses kept = checked_keeps(keeps, graph);
+  const std::int32_t decision = graph.decide(span(states));
+  if (kept.kept && decision < 0) throw std::invalid_argument("no edge takes the instance, so it has no class");
+  if (kept.kept && !kept.kept[decision])
+    throw std::invalid_argument("the instance has class " + std::to_string(decision) +
+                                ", which is not among those that keep the decision");
+  return Question(span(states), decision, kept, checked_frozen(frozen, graph.variable_count()));
 }
 
 
@@ -99,9 +109,9 @@ void bind_graph(nb::module_& module) {
            },
            "states"_a, nb::kw_only(), "threads"_a = 2)
       .def("necessary",
-           [](const Graph& graph, Array<std::int32_t> states, std::int32_t target, Frozen frozen, bool shortest, Costs costs,
+           [](const Graph& graph, Array<std::int32_t> states, Keeps keeps, Frozen frozen, bool shortest, Costs costs,
               std::optional<double> timeout, std::int64_t memory) {
-             const Question question = make_question(graph, states, target, checked_frozen(frozen, graph.variable_count()));
+             const Question question = make_question(graph, states, keeps, frozen);
              const std::int64_t* prices = checked_costs(costs, graph.variable_count());
              Budget budget = make_budget(timeout, memory);
              return without_gil([&] {
@@ -109,19 +119,19 @@ void bind_graph(nb::module_& module) {
                return necessary(graph, question, shortest, prices, scratch, budget);
              });
            },
-           "states"_a, nb::kw_only(), "target"_a = -1, "frozen"_a = nb::none(), "shortest"_a = false, "costs"_a = nb::none(),
+           "states"_a, nb::kw_only(), "keeps"_a = nb::none(), "frozen"_a = nb::none(), "shortest"_a = false, "costs"_a = nb::none(),
            "timeout"_a = nb::none(), "memory"_a = default_memory)
       .def("complete_reason",
-           [](const Graph& graph, Array<std::int32_t> states, std::int32_t target, Frozen frozen) {
-             const Question question = make_question(graph, states, target, checked_frozen(frozen, graph.variable_count()));
+           [](const Graph& graph, Array<std::int32_t> states, Keeps keeps, Frozen frozen) {
+             const Question question = make_question(graph, states, keeps, frozen);
              Budget budget = make_budget();
              FlatNnf made = without_gil([&] { return complete_reason(graph, question, budget); });
              return to_arrays(std::move(made));
            },
-           "states"_a, nb::kw_only(), "target"_a = -1, "frozen"_a = nb::none())
+           "states"_a, nb::kw_only(), "keeps"_a = nb::none(), "frozen"_a = nb::none())
       .def("shortest_length",
-           [](const Graph& graph, Array<std::int32_t> states, std::int32_t target, Frozen frozen, Costs costs) {
-             const Question question = make_question(graph, states, target, checked_frozen(frozen, graph.variable_count()));
+           [](const Graph& graph, Array<std::int32_t> states, Keeps keeps, Frozen frozen, Costs costs) {
+             const Question question = make_question(graph, states, keeps, frozen);
              const std::int64_t* prices = checked_costs(costs, graph.variable_count());
              Budget budget = make_budget();
              const std::int64_t length = without_gil([&] {
@@ -130,18 +140,17 @@ void bind_graph(nb::module_& module) {
              });
              return length == no_clause ? std::optional<std::int64_t>() : length;
            },
-           "states"_a, nb::kw_only(), "target"_a = -1, "frozen"_a = nb::none(), "costs"_a = nb::none())
+           "states"_a, nb::kw_only(), "keeps"_a = nb::none(), "frozen"_a = nb::none(), "costs"_a = nb::none())
       .def("batch",
-           [](const Graph& graph, Rows states, std::int32_t target, Frozen frozen, Costs costs, std::int64_t limit,
+           [](const Graph& graph, Rows states, Keeps keeps, Frozen frozen, Costs costs, std::int64_t limit,
               bool shortest, bool wants_necessary, bool wants_sufficient, bool count_necessary, bool count_sufficient, unsigned threads,
               std::optional<double> timeout_per_row, std::int64_t memory) {
              const auto rows = checked_rows(graph, states);
-             check_target(graph, target);
              if (limit < 0) throw nb::value_error("limit is negative");
              if (memory < 0) throw nb::value_error("memory is negative");
              if (timeout_per_row && !(*timeout_per_row >= 0)) throw nb::value_error("timeout_per_row is negative or not a number");
              BatchOptions options;
-             options.target = target;
+             options.keeps = checked_keeps(keeps, graph);
              options.frozen = checked_frozen(frozen, graph.variable_count());
              options.costs = checked_costs(costs, graph.variable_count());
              options.limit = static_cast<std::size_t>(limit);
@@ -164,7 +173,7 @@ void bind_graph(nb::module_& module) {
              if (count_sufficient) result["count_sufficient"] = join(chunks, &BatchColumns::count_sufficient);
              return result;
            },
-           "states"_a, nb::kw_only(), "target"_a = -1, "frozen"_a = nb::none(), "costs"_a = nb::none(), "limit"_a = 10,
+           "states"_a, nb::kw_only(), "keeps"_a = nb::none(), "frozen"_a = nb::none(), "costs"_a = nb::none(), "limit"_a = 10,
            "shortest"_a = true, "necessary"_a = true, "sufficient"_a = true, "count_necessary"_a = false, "count_sufficient"_a = false,
            "threads"_a = 2, "timeout_per_row"_a = nb::none(), "memory"_a = default_memory);
 }

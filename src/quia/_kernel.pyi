@@ -109,7 +109,7 @@ class Graph:
         self,
         states: _Int32,
         *,
-        target: int = -1,
+        keeps: _UInt8 | None = None,
         frozen: _UInt8 | None = None,
         shortest: bool = False,
         costs: _Int64 | None = None,
@@ -118,7 +118,9 @@ class Graph:
     ) -> Family:
         """The necessary reasons of the decision on one instance (prime implicates of its complete reason).
 
-        target ≥ 0 asks why the class is not that one. Frozen variables count as given. `shortest` keeps the shortest
+        `keeps` is the set of classes that leave the decision as it is: one entry for each, nonzero if it does. None is
+        the instance's own class alone (why that class); all but one asks why not that one. ValueError if the
+        instance's own class is not in the set. Frozen variables count as given. `shortest` keeps the shortest
         (cheapest) only. Where a limit ends the work the family is not `complete`: of a tree it has the reasons found
         so far, of a shared graph, and of the shortest, none.
 
@@ -127,7 +129,7 @@ class Graph:
         Paper: Proposition 7, Equations 1 and 2.
         """
     def complete_reason(
-        self, states: _Int32, *, target: int = -1, frozen: _UInt8 | None = None
+        self, states: _Int32, *, keeps: _UInt8 | None = None, frozen: _UInt8 | None = None
     ) -> tuple[_UInt8, _Int32, _Int64, _Int32]:
         """The complete reason as the arrays that `Nnf` takes: kind, literal, child_start, child.
 
@@ -139,7 +141,7 @@ class Graph:
         self,
         states: _Int32,
         *,
-        target: int = -1,
+        keeps: _UInt8 | None = None,
         frozen: _UInt8 | None = None,
         costs: _Int64 | None = None,
     ) -> int | None:
@@ -152,7 +154,7 @@ class Graph:
         self,
         states: _Int32,
         *,
-        target: int = -1,
+        keeps: _UInt8 | None = None,
         frozen: _UInt8 | None = None,
         costs: _Int64 | None = None,
         limit: int = 10,
@@ -168,6 +170,8 @@ class Graph:
         """Shortest reasons of both kinds and exact counts, for every row; `memory` is per row in work.
 
         Without `shortest`, the first `limit` of all reasons, and `ties` is how many of them are listed.
+        `keeps` is the same for every row (None: each row's own class alone); what is said of a row whose own class is
+        not in it means nothing.
         """
 
 @final

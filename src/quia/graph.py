@@ -198,7 +198,8 @@ class DecisionGraph(ByFields):
         """What the kernel is to be asked, as its arguments."""
         held = np.zeros(len(self.variables), np.uint8)
         held[list(frozen)] = 1
-        return {"target": -1 if against is None else self.classes.index(against), "frozen": held}
+        keeps = None if against is None else np.array([name != against for name in self.classes], np.uint8)
+        return {"keeps": keeps, "frozen": held}
 
     def encode(self, instance: Any) -> tuple[int, ...]:
         """The state of every tested variable in an instance; -1 for the others, and where a value is missing."""

@@ -28,7 +28,7 @@ def answer(classifier: Classifier, rows: npt.NDArray[np.int32], question: Questi
     """The answers for encoded rows, each worked out anew."""
     batch = partial(circuits.batch, classifier) if isinstance(classifier, Circuit) else classifier.kernel.batch
     common: dict[str, Any] = {
-        "target": question.against,
+        "keeps": _all_but(question.against, len(classifier.classes)),
         "costs": None if question.costs is None else np.array(question.costs.whole, np.int64),
         "threads": question.threads,
         "timeout_per_row": question.timeout,
@@ -81,6 +81,11 @@ def answer(classifier: Classifier, rows: npt.NDArray[np.int32], question: Questi
 
 
 _EVERY = 2**40
+
+
+def _all_but(against: int, classes: int) -> npt.NDArray[np.uint8] | None:
+    """The classes that keep a decision against this one, as the kernel takes them; None (-1) is each row's own."""
+    return None if against < 0 else (np.arange(classes) != against).astype(np.uint8)
 
 
 def _mask(classifier: Classifier, variables: Any) -> npt.NDArray[np.uint8]:

@@ -25,7 +25,7 @@ def batch(
     circuit: Circuit,
     rows: npt.NDArray[np.int32],
     *,
-    target: int,
+    keeps: npt.NDArray[np.uint8] | None,
     frozen: npt.NDArray[np.uint8],
     costs: npt.NDArray[np.int64] | None,
     limit: int,
@@ -39,9 +39,11 @@ def batch(
 ) -> dict[str, Any]:
     """What the kernel's `batch` gives for graphs, for a circuit."""
     decisions = [circuit.decide(row.tolist()) for row in rows]
+    # Of a circuit's two classes, the one that does not keep the decision.
+    against = None if keeps is None else circuit.classes[int(np.argmin(keeps))]
     held = tuple(np.flatnonzero(frozen).tolist())
     families = [
-        (_families(circuit, row.tolist(), decision, target, held, costs), Patience(timeout_per_row))
+        (_families(circuit, row.tolist(), decision, against, held, costs), Patience(timeout_per_row))
         for row, decision in zip(rows, decisions, strict=True)
     ]
     found: dict[str, Any] = {"decision": np.array(decisions, np.int32).reshape(len(rows))}
@@ -59,13 +61,12 @@ def _families(
     circuit: Circuit,
     states: list[int],
     decision: int,
-    target: int,
+    against: str | None,
     frozen: tuple[int, ...],
     costs: npt.NDArray[np.int64] | None,
 ) -> Families | None:
-    if decision == target:
+    if circuit.classes[decision] == against:
         return None
-    against = None if target < 0 else circuit.classes[target]
     try:
         formula = complete_reason(circuit, states, against=against, frozen=frozen)
     except Unsupported:  # the circuit explains the other decision only
