@@ -167,8 +167,8 @@ Zdd Family::hit(OneByOne one_by_one, AsDiagram as_diagram, bool diagram_first, s
   };
   if (sets_) return one_by_one(*sets_, budget);
   if (diagram_first) {
-    Budget small = budget.within(quick_diagram);
-    if (auto found = unless_memory_ends([&] { return as_diagram(*zdd_, small); })) return std::move(*found);
+    Budget quick = budget.within(quick_diagram);
+    if (auto found = unless_memory_ends([&] { return as_diagram(*zdd_, quick); })) return std::move(*found);
   }
   if (count_up_to(few, budget)) {
     const auto listed = [&] {

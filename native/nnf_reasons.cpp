@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <ranges>
 #include <stdexcept>
 #include <string>
 
@@ -82,11 +81,15 @@ Family Nnf::necessary(bool shortest, const std::uint8_t* frozen, const std::int6
     member_at[level] = static_cast<std::uint32_t>(
         std::lower_bound(variables.begin(), variables.end(), order[level]) - variables.begin());
   }
-  // Later children have lower levels: taken first, what they make stays as it is when literals come above it.
-  const auto from_the_last = [&](std::size_t node) { return std::views::reverse(children(node)); };
   try {
     Algebra algebra(budget);
     std::vector<NodeId> family(kind_.size(), none);
+    // Later children have lower levels: taken first, what they make stays as it is when literals come above it.
+    const auto fold_from_the_last = [&](std::size_t node, NodeId result, auto combine) {
+      const auto parts = children(node);
+      for (auto child = parts.rbegin(); child != parts.rend(); ++child) result = combine(result, family[*child]);
+      return result;
+    };
     for (std::size_t node = 0; node < kind_.size(); ++node) {
       if (!reached[node]) continue;
       budget.step();
@@ -98,11 +101,10 @@ Family Nnf::necessary(bool shortest, const std::uint8_t* frozen, const std::int6
           if (!(frozen && frozen[literal_[node]])) result = algebra.literal(level_of[literal_[node]]);
           break;
         case NnfKind::and_:
-          for (const std::int32_t child : from_the_last(node)) result = algebra.minimal_union(result, family[child]);
+          result = fold_from_the_last(node, none, [&](NodeId a, NodeId b) { return algebra.minimal_union(a, b); });
           break;
         case NnfKind::or_:
-          result = unit;
-          for (const std::int32_t child : from_the_last(node)) result = algebra.minimal_join(result, family[child]);
+          result = fold_from_the_last(node, unit, [&](NodeId a, NodeId b) { return algebra.minimal_join(a, b); });
           break;
       }
       family[node] = result;
