@@ -182,10 +182,11 @@ Zdd Family::hit(OneByOne one_by_one, AsDiagram as_diagram, bool diagram_first, s
 }
 
 Family Family::dual(Budget& budget, std::size_t few) const {
-  return Family(variables_,
-                hit([](const SetTable& clauses, Budget& left) { return minimal_hitting_sets(clauses, left); },
-                    [](const Zdd& clauses, Budget& left) { return minimal_hitting_sets(clauses, left); }, true, few, budget),
-                complete_);
+  return Family(
+      variables_,
+      hit([](const SetTable& clauses, Budget& left) { return minimal_hitting_sets(clauses, left); },
+          [](const Zdd& clauses, Budget& left) { return minimal_hitting_sets(clauses, left); }, true, few, budget),
+      complete_);
 }
 
 Family Family::shortest_dual(const std::int64_t* costs, Budget& budget, std::size_t few) const {

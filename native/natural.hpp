@@ -14,7 +14,9 @@ using Limb = std::uint64_t;
 
 class Natural {
  public:
-  Natural(Limb value = 0) { if (value) limbs_.push_back(value); }
+  Natural(Limb value = 0) {
+    if (value) limbs_.push_back(value);
+  }
   Natural(const Limb* limbs, std::size_t width) : limbs_(limbs, limbs + width) { trim(); }
 
   Natural& operator+=(const Natural& other);
@@ -25,7 +27,9 @@ class Natural {
   std::string to_hexadecimal() const;
 
  private:
-  void trim() { while (!limbs_.empty() && limbs_.back() == 0) limbs_.pop_back(); }
+  void trim() {
+    while (!limbs_.empty() && limbs_.back() == 0) limbs_.pop_back();
+  }
   std::vector<Limb> limbs_;
 };
 

@@ -35,13 +35,15 @@ Nnf::Nnf(std::span<const std::uint8_t> kind, std::span<const std::int32_t> liter
     require_at(node, kind[node] >= 3 || child_start[node] == child_start[node + 1], " is no gate but has children");
     if (kind[node] == 2) {
       require_at(node, literal[node] >= 0, " has a negative literal");
-      require_at(node, literal[node] < std::numeric_limits<std::int32_t>::max() / 2, " has the literal ", literal[node]);
+      require_at(node, literal[node] < std::numeric_limits<std::int32_t>::max() / 2, " has the literal ",
+                 literal[node]);
       most_variable_ = std::max(most_variable_, literal[node]);
     }
   }
   for (std::size_t node = 0; node < nodes; ++node)
     for (std::int64_t e = child_start[node]; e < child_start[node + 1]; ++e)
-      require_at(node, child[e] >= 0 && static_cast<std::size_t>(child[e]) < node, " comes before its child ", child[e]);
+      require_at(node, child[e] >= 0 && static_cast<std::size_t>(child[e]) < node, " comes before its child ",
+                 child[e]);
   for (const std::uint8_t k : kind) kind_.push_back(static_cast<NnfKind>(k));
   literal_.assign(literal.begin(), literal.end());
   child_start_.assign(child_start.begin(), child_start.end());
@@ -78,8 +80,8 @@ Family Nnf::necessary(bool shortest, const std::uint8_t* frozen, const std::int6
   std::vector<std::uint32_t> member_at(order.size()), level_of(most_variable_ + 1, 0);
   for (std::size_t level = 0; level < order.size(); ++level) {
     level_of[order[level]] = static_cast<std::uint32_t>(level);
-    member_at[level] = static_cast<std::uint32_t>(
-        std::lower_bound(variables.begin(), variables.end(), order[level]) - variables.begin());
+    member_at[level] = static_cast<std::uint32_t>(std::lower_bound(variables.begin(), variables.end(), order[level]) -
+                                                  variables.begin());
   }
   try {
     Algebra algebra(budget);
