@@ -11,6 +11,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 SOURCES := pyproject.toml $(wildcard CMakeLists.txt native/* native/python/*)
+CPP := $(wildcard native/*.?pp native/python/*.?pp)
 
 .PHONY: demo test check docs bench dist sanitize fuzz mutants format clean
 
@@ -24,6 +25,10 @@ check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest quia._kernel --allowlist native/python/stubtest-allowlist.txt
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
+	@# Without the bindings, which need the headers of Python and nanobind.
+	printf '%s\n' native/*.cpp | xargs -P 2 -I {} $(BIN)/clang-tidy --quiet {} -- -std=c++20
 
 docs: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -d build/doctrees docs docs/_build
@@ -63,6 +68,7 @@ mutants: $(VENV)/.installed-dev
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(CPP)
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -41,8 +41,7 @@ bool Algebra::settle(Operation operation, NodeId& f, NodeId& g) {
       if (g == unit) return answer(f);
       if (f > g) std::swap(f, g);
       return false;
-    case Operation::minimal_models:
-      return f <= unit ? answer(f) : false;
+    case Operation::minimal_models: return f <= unit ? answer(f) : false;
     case Operation::not_satisfying:
       // A monotone function that is true of ∅ is constantly true.
       if (f == unit) return answer(g == unit ? none : unit);
@@ -90,36 +89,60 @@ void Algebra::advance() {
   switch (top.operation) {
     case Operation::set_union:
       if (stage == 0) return call(top.operation, top.f0, top.g0);
-      if (stage == 1) { top.a = r; return call(top.operation, top.f1, top.g1); }
+      if (stage == 1) {
+        top.a = r;
+        return call(top.operation, top.f1, top.g1);
+      }
       return finish(table_.make_zdd(level, top.a, r));
     case Operation::conjoin:
       if (stage == 0) return call(top.operation, top.f0, top.g0);
-      if (stage == 1) { top.a = r; return call(top.operation, top.f1, top.g1); }
+      if (stage == 1) {
+        top.a = r;
+        return call(top.operation, top.f1, top.g1);
+      }
       return finish(table_.make_bdd(level, top.a, r));
     case Operation::not_satisfying:
       if (stage == 0) return call(top.operation, top.f0, top.g0);
-      if (stage == 1) { top.a = r; return call(top.operation, top.f1, top.g1); }
+      if (stage == 1) {
+        top.a = r;
+        return call(top.operation, top.f1, top.g1);
+      }
       return finish(table_.make_zdd(level, top.a, r));
     case Operation::minimal_models:
       if (stage == 0) return call(top.operation, top.f0, none);
-      if (stage == 1) { top.a = r; return call(top.operation, top.f1, none); }
+      if (stage == 1) {
+        top.a = r;
+        return call(top.operation, top.f1, none);
+      }
       if (stage == 2) return call(Operation::not_satisfying, r, top.f0);
       return finish(table_.make_zdd(level, top.a, r));
     case Operation::non_supersets:
       if (stage == 0) return call(top.operation, top.f0, top.g0);
-      if (stage == 1) { top.a = r; return call(top.operation, top.f1, top.g1); }
+      if (stage == 1) {
+        top.a = r;
+        return call(top.operation, top.f1, top.g1);
+      }
       // With x in the set, members of g without x count as well; where g skips x they have been counted.
       if (stage == 2 && top.g0 != top.g1) return call(top.operation, r, top.g0);
       return finish(table_.make_zdd(level, top.a, r));
     case Operation::minimal_union:
       if (stage == 0) return call(top.operation, top.f0, top.g0);
-      if (stage == 1) { top.a = r; return call(top.operation, top.f1, top.g1); }
+      if (stage == 1) {
+        top.a = r;
+        return call(top.operation, top.f1, top.g1);
+      }
       if (stage == 2) return call(Operation::non_supersets, r, top.a);
       return finish(table_.make_zdd(level, top.a, r));
     case Operation::minimal_join:
       if (stage == 0) return call(top.operation, top.f0, top.g0);
-      if (stage == 1) { top.a = r; return call(top.operation, top.f0, top.g1); }
-      if (stage == 2) { top.b = r; return call(Operation::minimal_union, top.g0, top.g1); }
+      if (stage == 1) {
+        top.a = r;
+        return call(top.operation, top.f0, top.g1);
+      }
+      if (stage == 2) {
+        top.b = r;
+        return call(Operation::minimal_union, top.g0, top.g1);
+      }
       if (stage == 3) return call(top.operation, top.f1, r);
       if (stage == 4) return call(Operation::minimal_union, top.b, r);
       if (stage == 5) return call(Operation::non_supersets, r, top.a);

@@ -40,7 +40,13 @@ class Algebra {
 
  private:
   enum class Operation : std::uint8_t {
-    set_union, non_supersets, minimal_union, minimal_join, conjoin, minimal_models, not_satisfying
+    set_union,
+    non_supersets,
+    minimal_union,
+    minimal_join,
+    conjoin,
+    minimal_models,
+    not_satisfying
   };
   struct Frame {
     Operation operation;

@@ -34,8 +34,7 @@ class Budget {
  public:
   static constexpr double no_timeout = std::numeric_limits<double>::infinity();
 
-  explicit Budget(double seconds = no_timeout,
-                  std::size_t memory_bytes = std::numeric_limits<std::size_t>::max(),
+  explicit Budget(double seconds = no_timeout, std::size_t memory_bytes = std::numeric_limits<std::size_t>::max(),
                   std::function<void()> pulse = {}, const std::atomic<bool>* cancelled = nullptr)
       : memory_(memory_bytes), pulse_(std::move(pulse)), cancelled_(cancelled) {
     restart(seconds);
@@ -46,8 +45,8 @@ class Budget {
     // Beyond a century a deadline is none: it would overflow the clock.
     timed_ = seconds < 3e9;
     if (timed_)
-      deadline_ = last_pulse_ + std::chrono::duration_cast<Clock::duration>(
-                                    std::chrono::duration<double>(seconds < 0 ? 0 : seconds));
+      deadline_ = last_pulse_ +
+                  std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds < 0 ? 0 : seconds));
   }
 
   void step() {
@@ -61,8 +60,7 @@ class Budget {
   }
 
   void check() {
-    if (cancelled_ && cancelled_->load(std::memory_order_relaxed))
-      throw OverBudget(OverBudget::Cause::cancelled);
+    if (cancelled_ && cancelled_->load(std::memory_order_relaxed)) throw OverBudget(OverBudget::Cause::cancelled);
     if (!timed_ && !pulse_) return;
     const auto now = Clock::now();
     if (pulse_ && now - last_pulse_ >= std::chrono::milliseconds(40)) {

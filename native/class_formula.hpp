@@ -32,7 +32,7 @@ struct Shared {
 std::optional<Shared> shared_variable(const Nnf& formula, NnfKind kind, Budget& budget);
 
 struct Sharing {
-  std::vector<std::uint8_t> node;      // for each node whether it is of the kind and two of its children share a variable
+  std::vector<std::uint8_t> node;  // for each node whether it is of the kind and two of its children share a variable
   std::vector<std::int32_t> variables;  // that are so shared, ascending
 };
 

@@ -16,9 +16,9 @@ FlatNnf complete_reason(const Graph& graph, const Question& question, Budget& bu
     const auto out = graph.edges(node);
     const std::int32_t taken = graph.taken(node, question.states[variable]);
     // Where no edge takes the instance, the path here has left its state already and says so above.
-    const std::int32_t other = taken < 0                        ? NnfBuilder::no
+    const std::int32_t other = taken < 0                      ? NnfBuilder::no
                                : question.is_frozen(variable) ? NnfBuilder::yes
-                                                                : builder.literal(variable);
+                                                              : builder.literal(variable);
     parts.clear();
     for (std::size_t j = 0; j < out.size(); ++j) {
       const std::int32_t below = gamma[out[j].child];

@@ -87,10 +87,12 @@ Natural count_minimal_hitting_sets(const SetTable& clauses, Budget& budget) {
     budget.step();
     std::optional<std::uint64_t> few;
     if (component.members.size() <= most && component.clauses.size() <= most) {
-      for (std::size_t k = 0; k < component.members.size(); ++k) place[component.members[k]] = static_cast<std::uint32_t>(k);
+      for (std::size_t k = 0; k < component.members.size(); ++k)
+        place[component.members[k]] = static_cast<std::uint32_t>(k);
       few = Search(clauses, component, place).count();
     }
-    product = product * (few ? Natural(*few) : Counts(minimal_hitting_sets(clauses, component, budget), budget).total());
+    product =
+        product * (few ? Natural(*few) : Counts(minimal_hitting_sets(clauses, component, budget), budget).total());
   }
   return product;
 }

@@ -126,8 +126,7 @@ void check_box(const Box& box, const Graph& graph) {
       fault("bounds variable " + std::to_string(variable) + " of " + std::to_string(graph.variable_count()));
     if (box.start[i] >= box.start[i + 1]) fault("leaves variable " + std::to_string(variable) + " no state");
     for (std::int64_t range = box.start[i]; range < box.start[i + 1]; ++range)
-      if (box.low[range] < 0 || box.low[range] > box.high[range] ||
-          box.high[range] >= graph.state_counts()[variable])
+      if (box.low[range] < 0 || box.low[range] > box.high[range] || box.high[range] >= graph.state_counts()[variable])
         fault("has a range that variable " + std::to_string(variable) + " does not have");
   }
 }

@@ -167,8 +167,8 @@ Zdd Family::hit(OneByOne one_by_one, AsDiagram as_diagram, bool diagram_first, s
   };
   if (sets_) return one_by_one(*sets_, budget);
   if (diagram_first) {
-    Budget small = budget.within(quick_diagram);
-    if (auto found = unless_memory_ends([&] { return as_diagram(*zdd_, small); })) return std::move(*found);
+    Budget quick = budget.within(quick_diagram);
+    if (auto found = unless_memory_ends([&] { return as_diagram(*zdd_, quick); })) return std::move(*found);
   }
   if (count_up_to(few, budget)) {
     const auto listed = [&] {
@@ -182,10 +182,11 @@ Zdd Family::hit(OneByOne one_by_one, AsDiagram as_diagram, bool diagram_first, s
 }
 
 Family Family::dual(Budget& budget, std::size_t few) const {
-  return Family(variables_,
-                hit([](const SetTable& clauses, Budget& left) { return minimal_hitting_sets(clauses, left); },
-                    [](const Zdd& clauses, Budget& left) { return minimal_hitting_sets(clauses, left); }, true, few, budget),
-                complete_);
+  return Family(
+      variables_,
+      hit([](const SetTable& clauses, Budget& left) { return minimal_hitting_sets(clauses, left); },
+          [](const Zdd& clauses, Budget& left) { return minimal_hitting_sets(clauses, left); }, true, few, budget),
+      complete_);
 }
 
 Family Family::shortest_dual(const std::int64_t* costs, Budget& budget, std::size_t few) const {

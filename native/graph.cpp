@@ -19,7 +19,7 @@ void require(bool condition, const char* fault) {
 // The message is made only where it is needed: a graph has millions of entries to check.
 template <class Message>
   requires std::is_invocable_v<Message>
-void require(bool condition, Message message) {
+void require(bool condition, const Message& message) {
   if (!condition) throw std::invalid_argument(message());
 }
 
@@ -77,7 +77,8 @@ void Graph::check(const GraphArrays& a) const {
       continue;
     }
     require(variable >= 0 && static_cast<std::size_t>(variable) < a.state_counts.size(),
-            say(text(" tests variable "), number(variable), text(" of "), number(static_cast<std::int64_t>(a.state_counts.size()))));
+            say(text(" tests variable "), number(variable), text(" of "),
+                number(static_cast<std::int64_t>(a.state_counts.size()))));
     require(a.klass[node] == -1, say(text(" has edges and a class")));
     for (std::int64_t e = a.edge_start[node]; e < a.edge_start[node + 1]; ++e) {
       require(a.child[e] >= 0 && static_cast<std::size_t>(a.child[e]) < node,
@@ -257,7 +258,8 @@ std::int32_t Graph::decide(std::span<const std::int32_t> states) const {
   check_states(states);
   const std::int32_t klass = classify(states.data());
   if (klass < -1)
-    throw std::invalid_argument("the decision depends on variable " + std::to_string(-2 - klass) + ", which is unknown");
+    throw std::invalid_argument("the decision depends on variable " + std::to_string(-2 - klass) +
+                                ", which is unknown");
   return klass;
 }
 

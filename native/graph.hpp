@@ -23,7 +23,8 @@ constexpr std::int32_t unknown = -1;
 
 // A set of classes, those that leave a decision as it is.
 struct KeptClasses {
-  const std::uint8_t* kept = nullptr;  // an entry a class, nonzero if it is in the set; null: the instance's own class alone
+  // An entry a class, nonzero if it is in the set; null: the instance's own class alone.
+  const std::uint8_t* kept = nullptr;
   std::uint64_t lost = 0;              // the classes that are not, modulo 64
   std::int32_t size = 0;
 

@@ -28,6 +28,7 @@ class GraphFamilies {
       family[node] = least_[node] == 0 ? unit : family_at(node);
     }
     std::vector<std::uint32_t> levels;
+    levels.reserve(alone.size());
     for (const auto& [variable, count] : alone) levels.push_back(level_of_[variable]);
     std::sort(levels.begin(), levels.end());
     NodeId singles = none;
@@ -91,8 +92,8 @@ class GraphFamilies {
     variables_ = order;
     std::sort(variables_.begin(), variables_.end());
     for (const std::int32_t variable : order)
-      member_at_.push_back(static_cast<std::uint32_t>(
-          std::lower_bound(variables_.begin(), variables_.end(), variable) - variables_.begin()));
+      member_at_.push_back(static_cast<std::uint32_t>(std::lower_bound(variables_.begin(), variables_.end(), variable) -
+                                                      variables_.begin()));
   }
 
   // Γ = ⋀ Γ[kept edges] ∧ (⋀ Γ[changing edges] ∨ X), by its clauses.
@@ -134,7 +135,7 @@ Family necessary(const Graph& graph, const Question& question, bool shortest, co
     try {
       const bool finished = scratch.walk.run(graph, question, shortest, costs, budget);
       return Family(scratch.walk.members(), scratch.walk.clauses(), finished);
-    } catch (const TooWide&) {
+    } catch (const TooWide&) {  // NOLINT(bugprone-empty-catch)
       // Go on as for any graph.
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace quia {
@@ -125,7 +126,8 @@ HittingSets::Verdict HittingSets::look(std::size_t depth) {
         bool apart = true;
         for (std::size_t w = 0; w < clauses_.words; ++w) {
           const Word here = clause[w] & free[w];
-          if (here && left == 0 && std::popcount(here) == 1) forced = static_cast<std::int64_t>(w * 64 + std::countr_zero(here));
+          if (here && left == 0 && std::popcount(here) == 1)
+            forced = static_cast<std::int64_t>(w * 64 + std::countr_zero(here));
           left += std::popcount(here);
           apart = apart && !(here & packed_[w]);
           union_[w] |= here;
@@ -172,9 +174,7 @@ bool HittingSets::advance(Budget& budget) {
       frames_[depth].branch = -1;
     }
     switch (look(depth)) {
-      case Verdict::dead:
-        frames_.pop_back();
-        break;
+      case Verdict::dead: frames_.pop_back(); break;
       case Verdict::solution:
         std::copy_n(chosen(depth), clauses_.words, found_.data());
         frames_.pop_back();
@@ -236,8 +236,8 @@ const Word* HittingSets::next_by_cost(Budget& budget) {
 
 std::vector<Word> one_hitting_set(const SetTable& clauses, const std::vector<std::int64_t>* costs, Budget& budget) {
   std::vector<Word> set(clauses.words, 0);
-  std::vector<std::uint32_t> open;
-  for (std::size_t i = 0; i < clauses.size(); ++i) open.push_back(static_cast<std::uint32_t>(i));
+  std::vector<std::uint32_t> open(clauses.size());
+  std::iota(open.begin(), open.end(), 0u);
   std::vector<std::int64_t> gain(clauses.universe);
   while (!open.empty()) {
     std::fill(gain.begin(), gain.end(), 0);

@@ -46,7 +46,9 @@ class HittingSets {
   bool advance(Budget& budget);
   const Word* next_by_cost(Budget& budget);
   std::int64_t own_cost(std::size_t member) const { return costs_.empty() ? 1 : costs_[member]; }
-  void defer(std::int64_t level) { if (level < deferred_) deferred_ = level; }
+  void defer(std::int64_t level) {
+    if (level < deferred_) deferred_ = level;
+  }
 
   SetTable clauses_;                  // shortest first
   std::vector<std::int64_t> costs_;

@@ -23,11 +23,21 @@ Lanes combined(const Lanes& a, const Lanes& b, Combine combine) {
   for (std::size_t i = 0; i < lane_count; ++i) result[i] = static_cast<std::int16_t>(combine(a.lane[i], b.lane[i]));
   return result;
 }
-inline Lanes operator&(const Lanes& a, const Lanes& b) { return combined(a, b, [](int x, int y) { return x & y; }); }
-inline Lanes operator|(const Lanes& a, const Lanes& b) { return combined(a, b, [](int x, int y) { return x | y; }); }
-inline Lanes operator+(const Lanes& a, const Lanes& b) { return combined(a, b, [](int x, int y) { return x + y; }); }
-inline Lanes operator<=(const Lanes& a, const Lanes& b) { return combined(a, b, [](int x, int y) { return -(x <= y); }); }
-inline Lanes operator~(const Lanes& a) { return combined(a, a, [](int x, int) { return ~x; }); }
+inline Lanes operator&(const Lanes& a, const Lanes& b) {
+  return combined(a, b, [](int x, int y) { return x & y; });
+}
+inline Lanes operator|(const Lanes& a, const Lanes& b) {
+  return combined(a, b, [](int x, int y) { return x | y; });
+}
+inline Lanes operator+(const Lanes& a, const Lanes& b) {
+  return combined(a, b, [](int x, int y) { return x + y; });
+}
+inline Lanes operator<=(const Lanes& a, const Lanes& b) {
+  return combined(a, b, [](int x, int y) { return -(x <= y); });
+}
+inline Lanes operator~(const Lanes& a) {
+  return combined(a, a, [](int x, int) { return ~x; });
+}
 #endif
 
 inline Lanes spread(std::int16_t value) {

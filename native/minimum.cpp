@@ -111,8 +111,7 @@ bool MinimumHitting::run(const SetTable& clauses, const std::vector<std::int64_t
     if (cost > best) continue;
     if (state_.size() < (depth + 2) * stride_) state_.resize((depth + 2) * stride_);
     std::copy_n(uncovered(depth), stride_, uncovered(depth + 1));
-    for (std::size_t w = 0; w < clause_words_; ++w)
-      uncovered(depth + 1)[w] &= ~hit_by_[member * clause_words_ + w];
+    for (std::size_t w = 0; w < clause_words_; ++w) uncovered(depth + 1)[w] &= ~hit_by_[member * clause_words_ + w];
     put(chosen(depth + 1), member);
     frames_.push_back({cost, -1});
   }

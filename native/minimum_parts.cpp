@@ -17,7 +17,8 @@ constexpr std::size_t small_product = 4096;
 // The component on its own members, so that its rows are as narrow as they can be.
 SetTable extract(const SetTable& clauses, const Component& component) {
   std::vector<std::uint32_t> place(clauses.universe, 0);
-  for (std::size_t k = 0; k < component.members.size(); ++k) place[component.members[k]] = static_cast<std::uint32_t>(k);
+  for (std::size_t k = 0; k < component.members.size(); ++k)
+    place[component.members[k]] = static_cast<std::uint32_t>(k);
   SetTable own(component.members.size());
   for (const std::uint32_t i : component.clauses) {
     Word* row = own.add();
@@ -74,7 +75,8 @@ Natural MinimumParts::count(Budget& budget) const {
   if (!possible) return Natural(0);
   Natural product(1);
   for (const auto& part : parts)
-    product = product * (part.index() == 0 ? Natural(std::get<0>(part).size()) : Counts(std::get<1>(part), budget).total());
+    product =
+        product * (part.index() == 0 ? Natural(std::get<0>(part).size()) : Counts(std::get<1>(part), budget).total());
   return product;
 }
 
@@ -96,7 +98,8 @@ Zdd MinimumParts::zdd(Budget& budget) const {
         new_level[level] = static_cast<std::uint32_t>(member_at.size());
         member_at.push_back(diagram.member_at[level]);
       }
-    for (std::size_t id = 2; id < diagram.nodes.size(); ++id) diagram.nodes[id].level = new_level[diagram.nodes[id].level];
+    for (std::size_t id = 2; id < diagram.nodes.size(); ++id)
+      diagram.nodes[id].level = new_level[diagram.nodes[id].level];
     diagram.member_at = std::move(member_at);
     diagrams.push_back(std::move(diagram));
   }
@@ -109,7 +112,8 @@ SetTable MinimumParts::first(std::size_t limit, const std::vector<std::int64_t>*
   std::size_t product = 1;
   for (const auto& part : parts)
     product = part.index() == 0 && product <= small_product
-                  ? product * std::min(std::get<0>(part).size(), small_product + 1) : small_product + 1;
+                  ? product * std::min(std::get<0>(part).size(), small_product + 1)
+                  : small_product + 1;
   // A listing wants a diagram; a few sets are quicker multiplied out and sorted. One part alone is just sorted.
   if (product <= small_product || (parts.size() == 1 && parts[0].index() == 0)) {
     Word* start = result.add();

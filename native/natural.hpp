@@ -11,11 +11,12 @@
 namespace quia {
 
 using Limb = std::uint64_t;
-__extension__ using WideLimb = unsigned __int128;
 
 class Natural {
  public:
-  Natural(Limb value = 0) { if (value) limbs_.push_back(value); }
+  Natural(Limb value = 0) {
+    if (value) limbs_.push_back(value);
+  }
   Natural(const Limb* limbs, std::size_t width) : limbs_(limbs, limbs + width) { trim(); }
 
   Natural& operator+=(const Natural& other);
@@ -26,19 +27,25 @@ class Natural {
   std::string to_hexadecimal() const;
 
  private:
-  void trim() { while (!limbs_.empty() && limbs_.back() == 0) limbs_.pop_back(); }
+  void trim() {
+    while (!limbs_.empty() && limbs_.back() == 0) limbs_.pop_back();
+  }
   std::vector<Limb> limbs_;
 };
 
-// sum += term, both `width` limbs; the caller chose a width that holds the sum.
-inline void add_to(Limb* sum, const Limb* term, std::size_t width) {
+// sum = a + b, all of `width` limbs; returns the carry, 0 if the width holds the sum. A limb passes a carry on if it makes
+// one or is full: the chain from limb to limb is two bit operations, and no type of 128 bits is needed.
+inline Limb add(Limb* sum, const Limb* a, const Limb* b, std::size_t width) {
   Limb carry = 0;
   for (std::size_t i = 0; i < width; ++i) {
-    const WideLimb total = WideLimb(sum[i]) + term[i] + carry;
-    sum[i] = static_cast<Limb>(total);
-    carry = static_cast<Limb>(total >> 64);
+    const Limb total = a[i] + b[i];
+    const Limb makes_one = total < a[i], is_full = total == ~Limb(0);
+    sum[i] = total + carry;
+    carry = makes_one | (is_full & carry);
   }
+  return carry;
 }
+inline Limb add_to(Limb* sum, const Limb* term, std::size_t width) { return add(sum, sum, term, width); }
 
 // a < b ? -1 : a > b, both `width` limbs.
 inline int compare(const Limb* a, const Limb* b, std::size_t width) {
@@ -50,9 +57,10 @@ inline int compare(const Limb* a, const Limb* b, std::size_t width) {
 inline void subtract_from(Limb* number, const Limb* term, std::size_t width) {
   Limb borrow = 0;
   for (std::size_t i = 0; i < width; ++i) {
-    const WideLimb difference = WideLimb(number[i]) - term[i] - borrow;
-    number[i] = static_cast<Limb>(difference);
-    borrow = static_cast<Limb>(difference >> 64) & 1;
+    const Limb difference = number[i] - term[i];
+    const Limb makes_one = number[i] < term[i], is_zero = difference == 0;
+    number[i] = difference - borrow;
+    borrow = makes_one | (is_zero & borrow);
   }
 }
 

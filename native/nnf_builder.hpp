@@ -129,9 +129,9 @@ class NnfBuilder {
   Slot& find(std::uint32_t tag, std::span<const std::int32_t> parts, auto is_it) {
     const std::size_t mask = slots_.size() - 1;
     const auto fits = [&](const Slot& slot) { return slot.node < 0 || (slot.tag == tag && is_it(slot.node)); };
-    const std::size_t near = 2 * static_cast<std::size_t>(std::ranges::max(parts)) + (tag >> 29);
+    const std::size_t first = 2 * static_cast<std::size_t>(std::ranges::max(parts)) + (tag >> 29);
     for (std::size_t step = 0; step < 8; ++step)
-      if (Slot& slot = slots_[(near + step) & mask]; fits(slot)) return slot;
+      if (Slot& slot = slots_[(first + step) & mask]; fits(slot)) return slot;
     for (std::size_t at = tag & mask;; at = (at + 1) & mask)
       if (fits(slots_[at])) return slots_[at];
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <ranges>
 #include <stdexcept>
 #include <string>
 
@@ -36,13 +35,15 @@ Nnf::Nnf(std::span<const std::uint8_t> kind, std::span<const std::int32_t> liter
     require_at(node, kind[node] >= 3 || child_start[node] == child_start[node + 1], " is no gate but has children");
     if (kind[node] == 2) {
       require_at(node, literal[node] >= 0, " has a negative literal");
-      require_at(node, literal[node] < std::numeric_limits<std::int32_t>::max() / 2, " has the literal ", literal[node]);
+      require_at(node, literal[node] < std::numeric_limits<std::int32_t>::max() / 2, " has the literal ",
+                 literal[node]);
       most_variable_ = std::max(most_variable_, literal[node]);
     }
   }
   for (std::size_t node = 0; node < nodes; ++node)
     for (std::int64_t e = child_start[node]; e < child_start[node + 1]; ++e)
-      require_at(node, child[e] >= 0 && static_cast<std::size_t>(child[e]) < node, " comes before its child ", child[e]);
+      require_at(node, child[e] >= 0 && static_cast<std::size_t>(child[e]) < node, " comes before its child ",
+                 child[e]);
   for (const std::uint8_t k : kind) kind_.push_back(static_cast<NnfKind>(k));
   literal_.assign(literal.begin(), literal.end());
   child_start_.assign(child_start.begin(), child_start.end());
@@ -79,14 +80,18 @@ Family Nnf::necessary(bool shortest, const std::uint8_t* frozen, const std::int6
   std::vector<std::uint32_t> member_at(order.size()), level_of(most_variable_ + 1, 0);
   for (std::size_t level = 0; level < order.size(); ++level) {
     level_of[order[level]] = static_cast<std::uint32_t>(level);
-    member_at[level] = static_cast<std::uint32_t>(
-        std::lower_bound(variables.begin(), variables.end(), order[level]) - variables.begin());
+    member_at[level] = static_cast<std::uint32_t>(std::lower_bound(variables.begin(), variables.end(), order[level]) -
+                                                  variables.begin());
   }
-  // Later children have lower levels: taken first, what they make stays as it is when literals come above it.
-  const auto from_the_last = [&](std::size_t node) { return std::views::reverse(children(node)); };
   try {
     Algebra algebra(budget);
     std::vector<NodeId> family(kind_.size(), none);
+    // Later children have lower levels: taken first, what they make stays as it is when literals come above it.
+    const auto fold_from_the_last = [&](std::size_t node, NodeId result, auto combine) {
+      const auto parts = children(node);
+      for (auto child = parts.rbegin(); child != parts.rend(); ++child) result = combine(result, family[*child]);
+      return result;
+    };
     for (std::size_t node = 0; node < kind_.size(); ++node) {
       if (!reached[node]) continue;
       budget.step();
@@ -98,11 +103,10 @@ Family Nnf::necessary(bool shortest, const std::uint8_t* frozen, const std::int6
           if (!(frozen && frozen[literal_[node]])) result = algebra.literal(level_of[literal_[node]]);
           break;
         case NnfKind::and_:
-          for (const std::int32_t child : from_the_last(node)) result = algebra.minimal_union(result, family[child]);
+          result = fold_from_the_last(node, none, [&](NodeId a, NodeId b) { return algebra.minimal_union(a, b); });
           break;
         case NnfKind::or_:
-          result = unit;
-          for (const std::int32_t child : from_the_last(node)) result = algebra.minimal_join(result, family[child]);
+          result = fold_from_the_last(node, unit, [&](NodeId a, NodeId b) { return algebra.minimal_join(a, b); });
           break;
       }
       family[node] = result;

@@ -40,8 +40,7 @@ void sort_rows(SetTable& table, const std::vector<std::int64_t>* costs, Poll pol
   for (std::size_t i = 0; i < keys.size(); ++i) {
     poll();
     keys[i] = {costs ? cost_of(table.row(i), table.words, costs) : 0,
-               static_cast<std::uint32_t>(size_of(table.row(i), table.words)),
-               static_cast<std::uint32_t>(i)};
+               static_cast<std::uint32_t>(size_of(table.row(i), table.words)), static_cast<std::uint32_t>(i)};
   }
   const auto before = [&](const Key& a, const Key& b) {
     poll();
@@ -85,8 +84,7 @@ void keep_minimal(SetTable& table) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < table.size(); ++i) {
     bool minimal = true;
-    for (std::size_t j = 0; j < kept && minimal; ++j)
-      minimal = !is_subset(table.row(j), table.row(i), table.words);
+    for (std::size_t j = 0; j < kept && minimal; ++j) minimal = !is_subset(table.row(j), table.row(i), table.words);
     if (!minimal) continue;
     if (kept != i) std::copy_n(table.row(i), table.words, table.row(kept));
     ++kept;

@@ -27,8 +27,7 @@ void TreeWalk::widen() {
   for (SetTable* table : {&sets_, &clauses_}) {
     const std::size_t wide = table->words * 2;
     std::vector<Word> bits(table->count * wide, 0);
-    for (std::size_t i = 0; i < table->count; ++i)
-      std::copy_n(table->row(i), table->words, bits.data() + i * wide);
+    for (std::size_t i = 0; i < table->count; ++i) std::copy_n(table->row(i), table->words, bits.data() + i * wide);
     table->bits.swap(bits);
     table->words = wide;
   }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <vector>
 
 #include "budget.hpp"
@@ -17,7 +18,7 @@
 namespace quia {
 
 // Thrown where a walk meets so many variables that rows of bits would waste memory: ZDDs are better then.
-struct TooWide {};
+struct TooWide : std::exception {};
 
 // Reusable scratch of one thread; clauses() is valid until the next walk.
 class TreeWalk {

@@ -1,9 +1,11 @@
 // Chunks of work on several threads, while the calling thread looks for interrupts.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <exception>
 #include <functional>
 #include <mutex>

@@ -11,12 +11,12 @@ Zdd freeze(const NodeTable& table, NodeId root, std::vector<std::uint32_t> membe
   zdd.universe = universe;
   std::vector<NodeId> moved(root + std::size_t(1) < 2 ? 2 : root + std::size_t(1), 0);
   if (root > unit) moved[root] = 1;
-  for (std::size_t id = moved.size(); id-- > 2;)
+  for (auto id = static_cast<NodeId>(moved.size()); id-- > 2;)
     if (moved[id]) moved[table[id].low] = moved[table[id].high] = 1;
   moved[none] = none;
   moved[unit] = unit;
   zdd.nodes = {{no_level, none, none}, {no_level, unit, unit}};
-  for (std::size_t id = 2; id < moved.size(); ++id) {
+  for (NodeId id = 2; id < moved.size(); ++id) {
     if (!moved[id]) continue;
     const Node& node = table[id];
     moved[id] = static_cast<NodeId>(zdd.nodes.size());

@@ -33,8 +33,7 @@ Counts::Counts(const Zdd& zdd, Budget& budget) : root_(zdd.root), width_(width_f
   for (std::size_t id = 2; id < zdd.nodes.size(); ++id) {
     budget.step(width_);
     Limb* here = limbs_.data() + id * width_;
-    std::copy_n(at(zdd.nodes[id].low), width_, here);
-    add_to(here, at(zdd.nodes[id].high), width_);
+    add(here, at(zdd.nodes[id].low), at(zdd.nodes[id].high), width_);
   }
 }
 
@@ -81,8 +80,7 @@ std::map<std::size_t, Natural> counts_by_length(const Zdd& zdd, Budget& budget) 
         count[0] = 1;
         continue;
       }
-      std::copy_n(here.data() + zdd.nodes[id].low * width, width, count);
-      if (k > 0) add_to(count, shorter.data() + zdd.nodes[id].high * width, width);
+      add(count, here.data() + zdd.nodes[id].low * width, shorter.data() + zdd.nodes[id].high * width, width);
     }
     const Natural count(here.data() + zdd.root * width, width);
     if (!count.is_zero()) counts[k] = count;

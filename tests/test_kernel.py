@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import math
 import os
 import signal
 import sys
@@ -552,6 +553,18 @@ def test_counts_beyond_machine_words():
     assert all(len(s) == 200 for s in dual.sample(5, 1))
     assert pairs(200).dual(shortest=True).count() == 2**200
     assert next(pairs(200).hitting_sets()) == tuple(range(0, 400, 2))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_counts_with_many_digits(seed):
+    """Sums, products and their carries, in numbers whose digits are not mostly zeros."""
+    sizes = np.random.default_rng(seed).integers(2, 40, 120).tolist()
+    starts = list(itertools.accumulate(sizes, initial=0))
+    dual = kernel.Family([list(range(*pair)) for pair in itertools.pairwise(starts)]).dual()
+    total = math.prod(sizes)
+    assert dual.count() == total
+    assert dual.counts_by_length() == {120: total}
+    assert dual.counts_by_variable() == {v: total // n for n, a in zip(sizes, starts) for v in range(a, a + n)}
 
 
 def test_samples_are_uniform():

@@ -30,7 +30,9 @@ template <class T>
 using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Rows = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
-std::span<const T> span(const Array<T>& array) { return {array.data(), array.size()}; }
+std::span<const T> span(const Array<T>& array) {
+  return {array.data(), array.size()};
+}
 
 constexpr std::int64_t default_memory = std::int64_t(2) << 30;
 
@@ -80,7 +82,8 @@ inline nb::tuple to_arrays(FlatNnf made) {
 inline const std::int64_t* checked_costs(const std::optional<Array<std::int64_t>>& costs, std::size_t variables) {
   if (!costs) return nullptr;
   if (costs->size() < variables)
-    throw std::invalid_argument("costs has " + std::to_string(costs->size()) + " entries; it needs " + std::to_string(variables));
+    throw std::invalid_argument("costs has " + std::to_string(costs->size()) + " entries; it needs " +
+                                std::to_string(variables));
   std::int64_t sum = 0;
   for (const std::int64_t cost : span(*costs)) {
     if (cost <= 0) throw std::invalid_argument("a cost is " + std::to_string(cost) + "; costs are positive");
@@ -92,7 +95,8 @@ inline const std::int64_t* checked_costs(const std::optional<Array<std::int64_t>
 
 inline const std::uint8_t* checked_frozen(const std::optional<Array<std::uint8_t>>& frozen, std::size_t variables) {
   if (frozen && frozen->size() < variables)
-    throw std::invalid_argument("frozen has " + std::to_string(frozen->size()) + " entries; it needs " + std::to_string(variables));
+    throw std::invalid_argument("frozen has " + std::to_string(frozen->size()) + " entries; it needs " +
+                                std::to_string(variables));
   return frozen ? frozen->data() : nullptr;
 }
 

@@ -1,9 +1,9 @@
 // Graph: questions to a decision graph, one instance at a time or many.
+#include "../graph.hpp"
 #include "../batch.hpp"
 #include "../complete_reason.hpp"
 #include "../escape.hpp"
 #include "../family.hpp"
-#include "../graph.hpp"
 #include "../graph_reasons.hpp"
 #include "common.hpp"
 
@@ -21,7 +21,8 @@ KeptClasses checked_keeps(const Keeps& keeps, const Graph& graph) {
   return KeptClasses(span(*keeps));
 }
 
-Question make_question(const Graph& graph, const Array<std::int32_t>& states, const Keeps& keeps, const Frozen& frozen) {
+Question make_question(const Graph& graph, const Array<std::int32_t>& states, const Keeps& keeps,
+                       const Frozen& frozen) {
   const KeptClasses kept = checked_keeps(keeps, graph);
   const std::int32_t decision = graph.decide(span(states));
   if (kept.kept && decision < 0) throw std::invalid_argument("no edge takes the instance, so it has no class");
@@ -30,7 +31,6 @@ Question make_question(const Graph& graph, const Array<std::int32_t>& states, co
                                 ", which is not among those that keep the decision");
   return Question(span(states), decision, kept, checked_frozen(frozen, graph.variable_count()));
 }
-
 
 // The chunks' columns end to end, each chunk given up as soon as it is copied.
 void put_numbers(nb::dict& into, const char* name, std::vector<NumberColumn*> parts) {
@@ -48,7 +48,7 @@ void put_numbers(nb::dict& into, const char* name, std::vector<NumberColumn*> pa
   into["complete"] = to_numpy(std::move(complete));
 }
 
-nb::dict join(std::vector<BatchColumns>& chunks, ReasonColumns BatchColumns::*kind) {
+nb::dict join(std::vector<BatchColumns>& chunks, ReasonColumns BatchColumns::* kind) {
   std::vector<NumberColumn*> ties;
   std::vector<std::int64_t> reason_start{0}, member_start{0};
   std::vector<std::int32_t> members;
@@ -72,7 +72,7 @@ nb::dict join(std::vector<BatchColumns>& chunks, ReasonColumns BatchColumns::*ki
   return result;
 }
 
-nb::dict join(std::vector<BatchColumns>& chunks, NumberColumn BatchColumns::*kind) {
+nb::dict join(std::vector<BatchColumns>& chunks, NumberColumn BatchColumns::* kind) {
   std::vector<NumberColumn*> counts;
   for (BatchColumns& chunk : chunks) counts.push_back(&(chunk.*kind));
   nb::dict result;
@@ -91,104 +91,116 @@ std::span<const std::int32_t> checked_rows(const Graph& graph, const Rows& rows)
 
 void bind_graph(nb::module_& module) {
   nb::class_<Graph>(module, "Graph")
-      .def("__init__",
-           [](Graph* self, Array<std::int32_t> variable, Array<std::int32_t> klass, Array<std::int64_t> edge_start,
-              Array<std::int32_t> child, Array<std::int64_t> range_start, Array<std::int32_t> range_low,
-              Array<std::int32_t> range_high, Array<std::int32_t> state_counts, std::int32_t class_count) {
-             const GraphArrays arrays{span(variable), span(klass), span(edge_start), span(child), span(range_start),
-                                      span(range_low), span(range_high), span(state_counts), class_count};
-             without_gil([&] { return new (self) Graph(arrays); });
-           },
-           "variable"_a, "klass"_a, "edge_start"_a, "child"_a, "range_start"_a, "range_low"_a, "range_high"_a,
-           "state_counts"_a, "class_count"_a)
+      .def(
+          "__init__",
+          [](Graph* self, Array<std::int32_t> variable, Array<std::int32_t> klass, Array<std::int64_t> edge_start,
+             Array<std::int32_t> child, Array<std::int64_t> range_start, Array<std::int32_t> range_low,
+             Array<std::int32_t> range_high, Array<std::int32_t> state_counts, std::int32_t class_count) {
+            const GraphArrays arrays{span(variable),   span(klass),        span(edge_start),
+                                     span(child),      span(range_start),  span(range_low),
+                                     span(range_high), span(state_counts), class_count};
+            without_gil([&] { return new (self) Graph(arrays); });
+          },
+          "variable"_a, "klass"_a, "edge_start"_a, "child"_a, "range_start"_a, "range_low"_a, "range_high"_a,
+          "state_counts"_a, "class_count"_a)
       .def_prop_ro("node_count", &Graph::node_count)
       .def_prop_ro("is_tree", &Graph::is_tree)
-      .def("classify",
-           [](const Graph& graph, Rows states, unsigned threads) {
-             const auto rows = checked_rows(graph, states);
-             return to_numpy(without_gil([&] { return classify_rows(graph, rows, states.shape(0), threads, look_for_signals); }));
-           },
-           "states"_a, nb::kw_only(), "threads"_a = 2)
-      .def("necessary",
-           [](const Graph& graph, Array<std::int32_t> states, Keeps keeps, Frozen frozen, bool shortest, Costs costs,
-              std::optional<double> timeout, std::int64_t memory) {
-             const Question question = make_question(graph, states, keeps, frozen);
-             const std::int64_t* prices = checked_costs(costs, graph.variable_count());
-             Budget budget = make_budget(timeout, memory);
-             return without_gil([&] {
-               GraphScratch scratch;
-               return necessary(graph, question, shortest, prices, scratch, budget);
-             });
-           },
-           "states"_a, nb::kw_only(), "keeps"_a = nb::none(), "frozen"_a = nb::none(), "shortest"_a = false, "costs"_a = nb::none(),
-           "timeout"_a = nb::none(), "memory"_a = default_memory)
-      .def("complete_reason",
-           [](const Graph& graph, Array<std::int32_t> states, Keeps keeps, Frozen frozen) {
-             const Question question = make_question(graph, states, keeps, frozen);
-             Budget budget = make_budget();
-             FlatNnf made = without_gil([&] { return complete_reason(graph, question, budget); });
-             return to_arrays(std::move(made));
-           },
-           "states"_a, nb::kw_only(), "keeps"_a = nb::none(), "frozen"_a = nb::none())
-      .def("shortest_length",
-           [](const Graph& graph, Array<std::int32_t> states, Keeps keeps, Frozen frozen, Costs costs) {
-             const Question question = make_question(graph, states, keeps, frozen);
-             const std::int64_t* prices = checked_costs(costs, graph.variable_count());
-             Budget budget = make_budget();
-             const std::int64_t length = without_gil([&] {
-               GraphScratch scratch;
-               return shortest_length(graph, question, prices, scratch, budget);
-             });
-             return length == no_clause ? std::optional<std::int64_t>() : length;
-           },
-           "states"_a, nb::kw_only(), "keeps"_a = nb::none(), "frozen"_a = nb::none(), "costs"_a = nb::none())
-      .def("escape",
-           [](const Graph& graph, Array<std::int32_t> states, Array<std::uint8_t> keeps, Array<std::int32_t> bounded,
-              Array<std::int64_t> start, Array<std::int32_t> low, Array<std::int32_t> high) {
-             graph.check_states(span(states));
-             const KeptClasses kept = checked_keeps(keeps, graph);
-             const Question question(span(states), -1, kept, nullptr);
-             const Box box{span(bounded), span(start), span(low), span(high)};
-             check_box(box, graph);
-             Budget budget = make_budget();
-             return without_gil([&] { return escape(graph, question, box, budget); });
-           },
-           "states"_a, "keeps"_a, "bounded"_a, "start"_a, "low"_a, "high"_a)
-      .def("batch",
-           [](const Graph& graph, Rows states, Keeps keeps, Frozen frozen, Costs costs, std::int64_t limit,
-              bool shortest, bool wants_necessary, bool wants_sufficient, bool count_necessary, bool count_sufficient, unsigned threads,
-              std::optional<double> timeout_per_row, std::int64_t memory) {
-             const auto rows = checked_rows(graph, states);
-             if (limit < 0) throw nb::value_error("limit is negative");
-             if (memory < 0) throw nb::value_error("memory is negative");
-             if (timeout_per_row && !(*timeout_per_row >= 0)) throw nb::value_error("timeout_per_row is negative or not a number");
-             BatchOptions options;
-             options.keeps = checked_keeps(keeps, graph);
-             options.frozen = checked_frozen(frozen, graph.variable_count());
-             options.costs = checked_costs(costs, graph.variable_count());
-             options.limit = static_cast<std::size_t>(limit);
-             options.shortest = shortest;
-             options.necessary = wants_necessary;
-             options.sufficient = wants_sufficient;
-             options.count_necessary = count_necessary;
-             options.count_sufficient = count_sufficient;
-             options.threads = std::clamp(threads, 1u, 256u);
-             options.timeout_per_row = timeout_per_row.value_or(Budget::no_timeout);
-             options.memory = static_cast<std::size_t>(memory);
-             auto chunks = without_gil([&] { return explain_rows(graph, rows, states.shape(0), options, look_for_signals); });
-             std::vector<std::int32_t> decision;
-             for (const BatchColumns& chunk : chunks) decision.insert(decision.end(), chunk.decision.begin(), chunk.decision.end());
-             nb::dict result;
-             result["decision"] = to_numpy(std::move(decision));
-             if (wants_necessary) result["necessary"] = join(chunks, &BatchColumns::necessary);
-             if (wants_sufficient) result["sufficient"] = join(chunks, &BatchColumns::sufficient);
-             if (count_necessary) result["count_necessary"] = join(chunks, &BatchColumns::count_necessary);
-             if (count_sufficient) result["count_sufficient"] = join(chunks, &BatchColumns::count_sufficient);
-             return result;
-           },
-           "states"_a, nb::kw_only(), "keeps"_a = nb::none(), "frozen"_a = nb::none(), "costs"_a = nb::none(), "limit"_a = 10,
-           "shortest"_a = true, "necessary"_a = true, "sufficient"_a = true, "count_necessary"_a = false, "count_sufficient"_a = false,
-           "threads"_a = 2, "timeout_per_row"_a = nb::none(), "memory"_a = default_memory);
+      .def(
+          "classify",
+          [](const Graph& graph, Rows states, unsigned threads) {
+            const auto rows = checked_rows(graph, states);
+            return to_numpy(
+                without_gil([&] { return classify_rows(graph, rows, states.shape(0), threads, look_for_signals); }));
+          },
+          "states"_a, nb::kw_only(), "threads"_a = 2)
+      .def(
+          "necessary",
+          [](const Graph& graph, Array<std::int32_t> states, Keeps keeps, Frozen frozen, bool shortest, Costs costs,
+             std::optional<double> timeout, std::int64_t memory) {
+            const Question question = make_question(graph, states, keeps, frozen);
+            const std::int64_t* prices = checked_costs(costs, graph.variable_count());
+            Budget budget = make_budget(timeout, memory);
+            return without_gil([&] {
+              GraphScratch scratch;
+              return necessary(graph, question, shortest, prices, scratch, budget);
+            });
+          },
+          "states"_a, nb::kw_only(), "keeps"_a = nb::none(), "frozen"_a = nb::none(), "shortest"_a = false,
+          "costs"_a = nb::none(), "timeout"_a = nb::none(), "memory"_a = default_memory)
+      .def(
+          "complete_reason",
+          [](const Graph& graph, Array<std::int32_t> states, Keeps keeps, Frozen frozen) {
+            const Question question = make_question(graph, states, keeps, frozen);
+            Budget budget = make_budget();
+            FlatNnf made = without_gil([&] { return complete_reason(graph, question, budget); });
+            return to_arrays(std::move(made));
+          },
+          "states"_a, nb::kw_only(), "keeps"_a = nb::none(), "frozen"_a = nb::none())
+      .def(
+          "shortest_length",
+          [](const Graph& graph, Array<std::int32_t> states, Keeps keeps, Frozen frozen, Costs costs) {
+            const Question question = make_question(graph, states, keeps, frozen);
+            const std::int64_t* prices = checked_costs(costs, graph.variable_count());
+            Budget budget = make_budget();
+            const std::int64_t length = without_gil([&] {
+              GraphScratch scratch;
+              return shortest_length(graph, question, prices, scratch, budget);
+            });
+            return length == no_clause ? std::optional<std::int64_t>() : length;
+          },
+          "states"_a, nb::kw_only(), "keeps"_a = nb::none(), "frozen"_a = nb::none(), "costs"_a = nb::none())
+      .def(
+          "escape",
+          [](const Graph& graph, Array<std::int32_t> states, Array<std::uint8_t> keeps, Array<std::int32_t> bounded,
+             Array<std::int64_t> start, Array<std::int32_t> low, Array<std::int32_t> high) {
+            graph.check_states(span(states));
+            const KeptClasses kept = checked_keeps(keeps, graph);
+            const Question question(span(states), -1, kept, nullptr);
+            const Box box{span(bounded), span(start), span(low), span(high)};
+            check_box(box, graph);
+            Budget budget = make_budget();
+            return without_gil([&] { return escape(graph, question, box, budget); });
+          },
+          "states"_a, "keeps"_a, "bounded"_a, "start"_a, "low"_a, "high"_a)
+      .def(
+          "batch",
+          [](const Graph& graph, Rows states, Keeps keeps, Frozen frozen, Costs costs, std::int64_t limit,
+             bool shortest, bool wants_necessary, bool wants_sufficient, bool count_necessary, bool count_sufficient,
+             unsigned threads, std::optional<double> timeout_per_row, std::int64_t memory) {
+            const auto rows = checked_rows(graph, states);
+            if (limit < 0) throw nb::value_error("limit is negative");
+            if (memory < 0) throw nb::value_error("memory is negative");
+            if (timeout_per_row && !(*timeout_per_row >= 0))
+              throw nb::value_error("timeout_per_row is negative or not a number");
+            BatchOptions options;
+            options.keeps = checked_keeps(keeps, graph);
+            options.frozen = checked_frozen(frozen, graph.variable_count());
+            options.costs = checked_costs(costs, graph.variable_count());
+            options.limit = static_cast<std::size_t>(limit);
+            options.shortest = shortest;
+            options.necessary = wants_necessary;
+            options.sufficient = wants_sufficient;
+            options.count_necessary = count_necessary;
+            options.count_sufficient = count_sufficient;
+            options.threads = std::clamp(threads, 1u, 256u);
+            options.timeout_per_row = timeout_per_row.value_or(Budget::no_timeout);
+            options.memory = static_cast<std::size_t>(memory);
+            auto chunks =
+                without_gil([&] { return explain_rows(graph, rows, states.shape(0), options, look_for_signals); });
+            std::vector<std::int32_t> decision;
+            for (const BatchColumns& chunk : chunks)
+              decision.insert(decision.end(), chunk.decision.begin(), chunk.decision.end());
+            nb::dict result;
+            result["decision"] = to_numpy(std::move(decision));
+            if (wants_necessary) result["necessary"] = join(chunks, &BatchColumns::necessary);
+            if (wants_sufficient) result["sufficient"] = join(chunks, &BatchColumns::sufficient);
+            if (count_necessary) result["count_necessary"] = join(chunks, &BatchColumns::count_necessary);
+            if (count_sufficient) result["count_sufficient"] = join(chunks, &BatchColumns::count_sufficient);
+            return result;
+          },
+          "states"_a, nb::kw_only(), "keeps"_a = nb::none(), "frozen"_a = nb::none(), "costs"_a = nb::none(),
+          "limit"_a = 10, "shortest"_a = true, "necessary"_a = true, "sufficient"_a = true, "count_necessary"_a = false,
+          "count_sufficient"_a = false, "threads"_a = 2, "timeout_per_row"_a = nb::none(), "memory"_a = default_memory);
 }
 
 }  // namespace quia

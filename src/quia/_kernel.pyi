@@ -13,7 +13,7 @@ arrays of a graph come on top of it). Costs are positive int64, one per variable
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias, TypedDict, final
+from typing import TypeAlias, TypedDict, final, type_check_only
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ _UInt8: TypeAlias = npt.NDArray[np.uint8]
 class OverBudget(RuntimeError):
     """The time or memory limit was reached before there was an answer; the message says which."""
 
+@type_check_only
 class ReasonColumns(TypedDict):
     """Shortest reasons of many rows, in compressed sparse rows."""
 
@@ -40,6 +41,7 @@ class ReasonColumns(TypedDict):
     """Reason k has the variables members[member_start[k]:member_start[k+1]], ascending."""
     members: _Int32
 
+@type_check_only
 class CountColumn(TypedDict):
     """Exact counts of many rows."""
 
@@ -48,6 +50,7 @@ class CountColumn(TypedDict):
     large: dict[int, int]
     complete: _UInt8
 
+@type_check_only
 class BatchResult(TypedDict, total=False):
     """What `Graph.batch` returns: `decision`, and what was asked for."""
 
