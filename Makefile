@@ -1,5 +1,6 @@
 # make demo   build, install into .venv and explain some decisions
 # make test   the whole test suite
+# make coverage  which branches the quick tests do not take
 # make check  lint, types, formatting
 # make docs   the site, in docs/_build; warnings are errors
 # make bench  the paper's table, quickly; BENCH="kernel" measures that instead, or circuits, batch, peers
@@ -13,13 +14,24 @@ BIN    := $(VENV)/bin
 SOURCES := pyproject.toml $(wildcard CMakeLists.txt native/* native/python/*)
 CPP := $(wildcard native/*.?pp native/python/*.?pp)
 
-.PHONY: demo test check docs bench dist sanitize fuzz mutants format clean
+.PHONY: demo test coverage check docs bench dist sanitize fuzz mutants format clean
 
 demo: $(VENV)/.installed
 	@QUIA="$(CURDIR)/$(BIN)/quia" examples/demo.sh
 
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# The quick tests: without those of other things than quia's Python, those that go through thousands of graphs or megabytes
+# of files, those that leave no room for a file, and those that need a browser or Spark.
+NOT_QUICK := bench web load/test_costly_models.py test_against_oracle.py test_batch_spark.py test_costly_files.py \
+  test_documents.py test_kernel.py test_kernel_fuzz.py test_mangled_circuits.py test_mutants.py test_oracle.py test_real_models.py
+COVERAGE ?= tests src -k "not deep and not full_disk" $(foreach test,$(NOT_QUICK),--ignore tests/$(test))
+coverage: $(VENV)/.installed-dev
+	rm -rf build/coverage && mkdir -p build/coverage
+	-$(BIN)/python -m coverage run -m pytest -n 2 --dist worksteal $(COVERAGE)
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report
 
 check: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

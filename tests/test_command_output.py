@@ -227,7 +227,7 @@ def test_names_that_are_no_text_are_printed(examples: Path, tmp_path: Path) -> N
 def test_an_early_interrupt_is_no_traceback(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted() -> Any:
+    def interrupted(_argv: list[str]) -> Any:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(cli, "_parser", interrupted)
