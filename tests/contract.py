@@ -1,8 +1,8 @@
 """The contract of every classifier: what `quia.classifier.Classifier` promises, checked by brute force.
 
-A `Subject` is a classifier with the truth table that it must have, made by `oracle.py` from the JSON format and so by no
-code of the classifier. Its `twin` knows the table and nothing else: it offers `escape` alone, by trying all worlds, and
-must be explained just as the original is.
+A `Subject` is a classifier with the truth table that it must have, which `oracle.py` makes from the JSON format, so by
+no code of the classifier. Its `twin` knows the table and nothing else: it offers `escape` alone, by trying all worlds,
+and must be explained just as the original is.
 
 Glossary
     world     a state for each variable, as an index
@@ -13,14 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from random import Random
 from typing import Any
 
+import pytest
+
 import oracle
 import quia
 from quia.classifier import ClassifierBase
+from quia.costs import Costs
 from quia.errors import MissingValue, Refuted
 from quia.question import Question
 from quia.ranges import Ranges, union
@@ -85,7 +89,7 @@ class EscapeOnly(ClassifierBase):
 
     def escape(self, question: Question, region: Region) -> World | None:
         # It may say nothing of variables that are not tested.
-        found = [w for w in escaping(self.table, question, region) if self.table[w] not in question.keeps]
+        found = escaping(self.table, question, region)
         if not found:
             return None
         world = self.rng.choice(found)
@@ -153,7 +157,8 @@ def random_question(rng: Random, subject: Subject) -> Question:
     bounds = {v: union([*r, *([(states[v], states[v])] if states[v] >= 0 else [])]) for v, r in drawn.bounds.items()}
     held = {v: ((states[v], states[v]),) for v in frozen if states[v] >= 0}
     within = Region(subject.variables, {**bounds, **held})
-    return Question(subject.classes, states, decision, frozenset({decision} | others), within, None, frozen)
+    costs = rng.choice((None, Costs(tuple(rng.choice((1, 1, 2, 5)) for _ in states), Fraction(1))))
+    return Question(subject.classes, states, decision, frozenset({decision} | others), within, None, frozen, costs)
 
 
 # ---- the definitions, in indices --------------------------------------------------------------------------------
@@ -181,10 +186,13 @@ def all_reasons(subject: Subject, question: Question) -> dict[str, set[frozenset
 
 def in_contract_order(found: Collection[frozenset[int]], costs: Sequence[int] | None = None) -> list[tuple[int, ...]]:
     """Sets by cost, length and variables: the order of every listing."""
-    return sorted(
-        map(tuple, map(sorted, found)),
-        key=lambda members: (len(members) if costs is None else sum(costs[v] for v in members), len(members), members),
-    )
+    members = map(tuple, map(sorted, found))
+    return sorted(members, key=lambda members: (cost(members, costs), len(members), members))
+
+
+def cost(members: Collection[int], costs: Sequence[int] | None) -> int:
+    """What changing these variables costs; without costs, how many they are."""
+    return len(members) if costs is None else sum(costs[v] for v in members)
 
 
 # ---- the contract -----------------------------------------------------------------------------------------------
@@ -229,10 +237,9 @@ def check_decisions(subject: Subject, classifier: Any, instances: Sequence[Mappi
         )
         expected = oracle.decision(subject.d, known)
         if expected is None:
-            try:
-                assert classifier.decide(states) is None, "a decision that depends on an unknown value"
-            except MissingValue as fault:
-                assert fault.feature in {subject.variables[v].name for v, s in enumerate(states) if s == UNKNOWN}
+            with pytest.raises(MissingValue) as fault:
+                classifier.decide(states)
+            assert fault.value.feature in {subject.variables[v].name for v, s in enumerate(states) if s == UNKNOWN}
             continue
         assert classifier.classes[classifier.decide(states)] == expected, (subject.d, instance)
         if len(known) == len(instance):
@@ -247,15 +254,16 @@ def _is_unknown(subject: Subject, feature: str, value: Any) -> bool:
 def check_reasons(subject: Subject, classifier: Any, rng: Random) -> None:
     """Reasons in any possible worlds, by the definition."""
     question = random_question(rng, subject)
+    costs = None if question.costs is None else question.costs.whole
     why = quia.Explanation(classifier, {}, question)
     expected = all_reasons(subject, question)
     for kind in ("sufficient", "necessary"):
         reasons = getattr(why, f"{kind}_reasons")()
         about = (subject.d, question, kind)
-        listed = in_contract_order(expected[kind])
+        listed = in_contract_order(expected[kind], costs)
         assert list(reasons.members()) == listed, about
         assert reasons.complete and reasons.count == len(listed), about
-        least = [members for members in listed if len(members) == len(listed[0])]
+        least = [members for members in listed if cost(members, costs) == cost(listed[0], costs)]
         assert list(getattr(why, f"{kind}_reasons")(shortest=True).members()) == least, about
     assert why.is_constant == (not expected["necessary"]), (subject.d, question)
     check_changes(subject, why, expected["necessary"])
@@ -264,11 +272,12 @@ def check_reasons(subject: Subject, classifier: Any, rng: Random) -> None:
 def check_changes(subject: Subject, why: Any, necessary: set[frozenset[int]]) -> None:
     """Counterfactuals: every change of a shortest necessary reason after which the class does not keep the decision."""
     question = why.question
-    least = min(map(len, necessary), default=0)
+    costs = None if question.costs is None else question.costs.whole
+    least = min((cost(reason, costs) for reason in necessary), default=0)
     expected = set()
     for world in escaping(subject.table, question, Region(subject.variables)):
         changed = frozenset(v for v, s in enumerate(question.states) if s not in (UNKNOWN, world[v]))
-        if changed in necessary and len(changed) == least:
+        if changed in necessary and cost(changed, costs) == least:
             then = tuple((v, world[v]) for v in sorted(changed))
             after = [dict(then).get(v, s) for v, s in enumerate(question.states)]
             classes = {subject.table[w] for w in completions(subject.variables, after) if is_within(question.within, w)}
