@@ -150,9 +150,10 @@ def test_the_twin_gives_the_same_answers(kind: Callable[[Random], Subject], seed
         about = (subject.d, instance, asked, other, features)
         assert found == expected, about
         assert same_models(subject, why, same), about
-        if expected["congruent"] and asked["against"] is None:
+        assert expected["congruent"] == (expected["common"] is not None), about
+        if expected["congruent"]:
             for each in (instance, other):
-                quia.verify(subject.classifier, each, why.common_reason(other), "sufficient")
+                quia.verify(twin, each, why.common_reason(other), "sufficient", against=asked["against"])
 
 
 def same_models(subject: Subject, why: quia.Explanation, same: quia.Explanation) -> bool:
