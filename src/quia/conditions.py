@@ -7,7 +7,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 
-from quia.cuts import Cut, Interval
+from quia.cuts import Cut, Interval, nearest_single
 from quia.errors import GraphError, did_you_mean, listed, shown
 from quia.ranges import Ranges, union
 from quia.variables import MISSING, Variable
@@ -65,14 +65,21 @@ def states_where(variable: Variable, conditions: Iterable[Condition]) -> Ranges:
 
 
 def states_touched(variable: Variable, conditions: Iterable[Condition]) -> Ranges:
-    """The states of a numeric variable in which one of these conditions holds for some number, cut there or not."""
+    """The states of a numeric variable in which one of these conditions holds for some number, cut there or not.
+
+    What is compared in 32 bits is compared so with what the conditions say too, as states are written for that.
+
+    >>> width = Variable.numeric("W", [0.800000011920929], single=True)
+    >>> width.text(1), states_touched(width, [parse("> 0.8")])
+    ('> 0.8', ((1, 1),))
+    """
     last = len(variable.cuts)
     pairs = []
     for condition in conditions:
         if isinstance(condition, str):
             pairs.extend([(last + 1, last + 1)] if variable.missing else [])
             continue
-        lower, upper = (None if cut is None else cut.last_below(variable.single) for cut in condition)
+        lower, upper = (cut and _as_compared(variable, cut).last_below(variable.single) for cut in condition)
         low = 0 if lower is None else bisect_right(variable.below, lower)
         high = last if upper is None else bisect_left(variable.below, upper)
         is_empty = any(cut is not None and cut.parts_nothing for cut in condition)
@@ -126,6 +133,12 @@ def within(variable: Variable, ranges: Ranges, domain: Ranges) -> list[Condition
     if variable.missing and any(high == last + 1 for _, high in ranges):
         found.append(MISSING)
     return found
+
+
+def _as_compared(variable: Variable, cut: Cut) -> Cut:
+    """The cut at the number that the model would take for a threshold; one too large for 32 bits stays one."""
+    rounded = nearest_single(cut.threshold) if variable.single else cut.threshold
+    return Cut(rounded, cut.after) if math.isfinite(rounded) else cut
 
 
 def _beyond(variable: Variable, cut: Cut | None, without: int) -> int:

@@ -291,7 +291,7 @@ class Explanation(ByFields):
         # Where they come one by one, the time is theirs first.
         _ = necessary.complete, sufficient.complete
         constant = self.is_constant if necessary.count is None else not necessary.count
-        every = range(len(self.variables))
+        every, has_leaves = range(len(self.variables)), offers(self.classifier, HasPath)
         return Answer(
             self.question,
             self.instance,
@@ -302,7 +302,7 @@ class Explanation(ByFields):
             self.bias(protected, limit=limit, timeout=timeout) if several(protected, "protected") else None,
             is_shortest=shortest,
             is_constant=constant,
-            is_never=constant and offers(self.classifier, HasPath) and self._holds_whatever(every),
+            is_never=constant and has_leaves and self.against is not None and self._holds_whatever(every),
         )
 
     def to_dict(

@@ -1,0 +1,348 @@
+"""Literals and regions: sets of states, the words for them, and the conditions that name them."""
+
+from __future__ import annotations
+
+import copy
+import math
+import pickle
+import re
+from itertools import pairwise, product
+from random import Random
+from typing import Any
+
+import pytest
+
+from quia.conditions import parse, states_where
+from quia.cuts import nearest_single
+from quia.errors import GraphError, InstanceError
+from quia.literal import Literal, State
+from quia.ranges import Ranges, union
+from quia.region import Region
+from quia.variables import MISSING, UNKNOWN, Variable
+
+THRESHOLDS = (0.0, 1.0, 2.5, -3.0, 0.1, 1450.0, 0.1 + 0.2, -1e-9, 1e300, 2.0**53, 2.45)
+
+
+def random_variable(rng: Random, *, single: bool | None = None) -> Variable:
+    if rng.random() < 0.4 and single is None:
+        return Variable.nominal("X", rng.sample(["low", "medium", "high", "n/a", "≠", "a or b"], rng.randint(1, 5)))
+    cuts = [(t, rng.choice(("before", "after"))) for t in rng.sample(THRESHOLDS, rng.randint(0, 4))]
+    is_single = rng.random() < 0.3 if single is None else single
+    return Variable.numeric("X", cuts, missing=rng.random() < 0.4, single=is_single)
+
+
+def random_literal(rng: Random, variable: Variable) -> Literal:
+    chosen = rng.sample(range(variable.size), rng.randint(1, variable.size))
+    return Literal(variable, union((s, s) for s in chosen))
+
+
+def values_of(variable: Variable) -> list[Any]:
+    """Values at, beside and between the cuts, each state's among them."""
+    if variable.labels is not None:
+        return list(variable.labels)
+    return [*numbers_near(cut.threshold for cut in variable.cuts), *([math.nan, None] if variable.missing else [])]
+
+
+def numbers_near(thresholds: Any) -> list[float]:
+    """The numbers themselves, one ulp beside them, in 64 and in 32 bits, far from them and between them."""
+    found = {0.0, -math.inf, math.inf, -1e308, 1e308}
+    for t in thresholds:
+        for number in (t, nearest_single(t)):
+            found |= {number, *(math.nextafter(number, side) for side in (-math.inf, math.inf))}
+        ulp = abs(nearest_single(t)) * 2**-23 or 2.0**-149
+        found |= {nearest_single(t) + k * ulp for k in (-2, -1, 1, 2)}
+    numbers = sorted(number for number in found if not math.isnan(number))
+    return numbers + [a / 2 + b / 2 for a, b in pairwise(numbers) if not math.isnan(a / 2 + b / 2)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_literal_holds_for_the_values_of_its_states(seed: int) -> None:
+    rng = Random(seed)
+    for _ in range(150):
+        variable = random_variable(rng)
+        literal = random_literal(rng, variable)
+        states = set(literal.states)
+        assert literal.feature == "X" and states and list(literal.states) == sorted(states)
+        negated = literal.negated
+        assert (negated is None) == (len(states) == variable.size)
+        for state in range(variable.size):
+            assert literal.covers(state) == (state in states)
+            assert negated is None or negated.covers(state) != literal.covers(state)
+        assert negated is None or negated.negated == literal
+        for value in values_of(variable):
+            assert literal.holds(value) == (variable.encode(value) in states)
+        assert not literal.holds("none of these") and not literal.holds(object())
+        one = len(union((s, s) for s in states)) == 1
+        is_missing = variable.missing and variable.size - 1 in states
+        assert literal.is_interval == (variable.is_numeric and one and not is_missing)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_text_of_a_literal_names_its_states_and_no_other(seed: int) -> None:
+    """Read as conditions of the JSON format, joined by 'or', the text gives the states back."""
+    rng = Random(10 + seed)
+    for _ in range(150):
+        variable = random_variable(rng)
+        literal = random_literal(rng, variable)
+        assert set(literal.states) == read_back(variable, literal.text), (variable, literal)
+        if len(literal.states) == 1:
+            (state,) = literal.states
+            single = State(variable, state)
+            assert literal.text == variable.text(state) == single.text
+            assert str(literal) == str(single) == variable.phrase(state)
+            assert literal == single and hash(literal) == hash(single) and single.index == state
+
+
+def read_back(variable: Variable, text: str) -> set[int]:
+    """The states that a text means, by the values that it admits."""
+    if variable.labels is not None:
+        if text.startswith("≠ ") and text not in variable.labels:
+            return {s for s, label in enumerate(variable.labels) if label != text[2:]}
+        if text in variable.labels:
+            return {variable.labels.index(text)}
+        names = re.fullmatch(r"in \{(.*)\}", text)
+        assert names is not None, text
+        return {variable.labels.index(name) for name in names[1].split(", ")}
+    conditions = text.split(" or ")
+    numbers = (x for x in values_of(variable) if x == x and x is not None)
+    states = {variable.encode(x) for x in numbers if admits(conditions, x, variable)}
+    return states | ({variable.size - 1} if MISSING in conditions else set())
+
+
+def admits(conditions: list[str], x: float, variable: Variable) -> bool:
+    """Whether a number is in one of these, compared in the model's type."""
+    x = nearest_single(x) if variable.single else x
+    for condition in conditions:
+        if condition in (MISSING, "(-inf, inf)"):
+            if condition != MISSING:
+                return True
+            continue
+        compared = re.fullmatch(r"(<=|>=|<|>) (\S+)", condition)
+        pairs = [compared.groups()] if compared else []
+        if not compared:
+            interval = re.fullmatch(r"([(\[])(.*), (.*)([)\]])", condition)
+            assert interval is not None, condition
+            opening, a, b, closing = interval.groups()
+            pairs = [(">" if opening == "(" else ">=", a), ("<" if closing == ")" else "<=", b)]
+        if all(compare(x, sign, rounded(float(t), variable)) for sign, t in pairs):
+            return True
+    return False
+
+
+def rounded(t: float, variable: Variable) -> float:
+    """A number that is written, as the model would take it; one that is too large for 32 bits stays one."""
+    single = nearest_single(t)
+    return single if variable.single and math.isfinite(single) else t
+
+
+def compare(x: float, sign: str, t: float) -> bool:
+    return {"<=": x <= t, ">=": x >= t, "<": x < t, ">": x > t}[sign]
+
+
+@pytest.mark.parametrize(
+    ("ranges", "text", "signs", "words", "denial", "shown"),
+    [
+        (((0, 0),), "<= 1", "≤ 1", "at most 1", "not <= 1", "W <= 1"),
+        (((2, 2),), ">= 2", "≥ 2", "at least 2", "not >= 2", "W >= 2"),
+        (((1, 1),), "(1, 2)", "> 1 and < 2", "more than 1 and less than 2", "not in (1, 2)", "W in (1, 2)"),
+        (((0, 1),), "< 2", "< 2", "less than 2", "not < 2", "W < 2"),
+        (((0, 2),), "(-inf, inf)", "any number", "any number", "not in (-inf, inf)", "W in (-inf, inf)"),
+        (((3, 3),), "missing", "missing", "missing", "not missing", "W is missing"),
+        (
+            ((0, 0), (2, 3)),
+            "<= 1 or >= 2 or missing",
+            "≤ 1 or ≥ 2 or missing",
+            "at most 1 or at least 2 or missing",
+            "not <= 1 or >= 2 or missing",
+            "W <= 1 or >= 2 or missing",
+        ),
+        (
+            ((1, 1), (3, 3)),
+            "(1, 2) or missing",
+            "> 1 and < 2 or missing",
+            "more than 1 and less than 2 or missing",
+            "not in (1, 2) or missing",
+            "W in (1, 2) or missing",
+        ),
+    ],
+)
+def test_words_for_numbers(ranges: Ranges, text: str, signs: str, words: str, denial: str, shown: str) -> None:
+    width = Variable.numeric("W", [1, (2, "before")], missing=True)
+    literal = Literal(width, ranges)
+    assert (literal.text, literal.signs, literal.words) == (text, signs, words)
+    assert (literal.denial, str(literal)) == (f"W {denial}", shown)
+
+
+def test_without_a_missing_state_a_comparison_is_denied_by_its_opposite() -> None:
+    width = Variable.numeric("W", [1, (2, "before")])
+    found = [Literal(width, ranges).denial for ranges in (((0, 0),), ((2, 2),), ((0, 1),), ((1, 1),), ((0, 2),))]
+    assert found == ["W > 1", "W < 2", "W >= 2", "W not in (1, 2)", "W not in (-inf, inf)"]
+
+
+@pytest.mark.parametrize(
+    ("states", "text", "words", "denial", "shown"),
+    [
+        ((1,), "medium", "medium", "GPA ≠ medium", "GPA=medium"),
+        ((0, 1), "in {low, medium}", "low or medium", "GPA not in {low, medium}", "GPA in {low, medium}"),
+        ((0, 1, 3), "≠ high", "not high", "GPA not ≠ high", "GPA ≠ high"),
+        (
+            (0, 1, 2, 3),
+            "in {low, medium, high, top}",
+            "low or medium or high or top",
+            "GPA not in {low, medium, high, top}",
+            "GPA in {low, medium, high, top}",
+        ),
+    ],
+)
+def test_words_for_names(states: tuple[int, ...], text: str, words: str, denial: str, shown: str) -> None:
+    gpa = Variable.nominal("GPA", ["low", "medium", "high", "top"])
+    literal = Literal(gpa, union((s, s) for s in states))
+    assert (literal.text, literal.signs, literal.words) == (text, text, words)
+    assert (literal.denial, str(literal)) == (denial, shown)
+
+
+def test_of_two_states_the_other_one_is_no_denial() -> None:
+    """One of two states is named, not called 'not the other'."""
+    sex = Variable.nominal("sex", ["F", "M"])
+    assert (str(State(sex, 0)), State(sex, 0).words, State(sex, 0).denial) == ("sex=F", "F", "sex ≠ F")
+    assert str(State(sex, 0).negated) == "sex=M"
+
+
+def test_a_literal_says_something() -> None:
+    with pytest.raises(GraphError, match="a literal of 'X' has no states; give it one or more"):
+        Literal(Variable.nominal("X", ["a"]), ())
+
+
+def test_literals_of_other_variables_are_not_equal() -> None:
+    one, other = Variable.nominal("X", ["a", "b"]), Variable.nominal("X", ["a", "c"])
+    assert State(one, 0) != State(other, 0) and State(one, 0) != State(one, 1)
+    assert State(one, 0) != "X=a" and len({State(one, 0), Literal(one, ((0, 0),)), State(one, 1)}) == 2
+
+
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_literals_and_regions_travel(way: Any) -> None:
+    width, sex = Variable.numeric("W", [1, 2], missing=True), Variable.nominal("sex", ["F", "M"])
+    for value in (
+        Literal(width, ((0, 0), (3, 3))),
+        State(width, 2),
+        Region((width, sex), {0: ((0, 1),), 1: ((1, 1),)}),
+        Region((width, sex)),
+    ):
+        again = way(value)
+        assert type(again) is type(value) and again == value and str(again) == str(value)
+
+
+# ---- regions ----------------------------------------------------------------------------------------------------
+
+
+def random_condition(rng: Random) -> str:
+    a, b = sorted(rng.sample(THRESHOLDS, 2))
+    if rng.random() < 0.5:
+        return f"{rng.choice(('<=', '<', '>', '>='))} {a!r}"
+    return f"{rng.choice('([')}{a!r}, {b!r}{rng.choice(')]')}"
+
+
+@pytest.mark.parametrize("single", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_condition_is_parsed_to_every_state_that_it_touches(seed: int, single: bool) -> None:
+    """A state is in the region if and only if the condition holds for some number of it."""
+    rng = Random(20 + seed)
+    for _ in range(100):
+        variable = random_variable(rng, single=single)
+        given = [random_condition(rng) for _ in range(rng.randint(1, 3))]
+        thresholds = [float(t) for text in given for t in re.findall(r"[-+.\de]*\d", text)]
+        tried = numbers_near([*thresholds, *(cut.threshold for cut in variable.cuts)])
+        expected = {variable.encode(x) for x in tried if admits(given, x, variable)}
+        if variable.missing and rng.random() < 0.3:
+            given.append(MISSING)
+            expected.add(variable.size - 1)
+        if not expected:
+            with pytest.raises(InstanceError, match="never holds; widen it"):
+                Region.parse([variable], {"X": given})
+            continue
+        region = Region.parse([variable], {"X": given if len(given) > 1 or rng.random() < 0.5 else given[0]})
+        assert {s for s in range(variable.size) if region.contains((s,))} == expected, (variable, given)
+        if not single:  # where the variable is cut at the conditions' ends, they are what the JSON format says
+            cuts = [c for each in map(parse, given) if not isinstance(each, str) for c in each if c is not None]
+            fine = Variable.numeric("X", [*variable.cuts, *cuts], missing=variable.missing)
+            assert Region.parse([fine], {"X": given}).states(0) == states_where(fine, map(parse, given))
+
+
+def test_names_are_parsed_to_their_states() -> None:
+    gpa, width = Variable.nominal("GPA", ["low", "medium", "high"]), Variable.numeric("W", [1])
+    region = Region.parse([gpa, width], {"GPA": ("high", "low"), "W": "> 3"})
+    assert (region.states(0), region.states(1)) == (((0, 0), (2, 2)), ((1, 1),))
+    assert str(region) == "GPA ≠ medium and W > 1"
+    assert Region.parse([gpa], {"GPA": "low"}).states(0) == ((0, 0),)
+    assert str(Region.parse([gpa], {})) == "anything"
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ({"GBA": "low"}, "there is no variable 'GBA' (did you mean 'GPA'?)"),
+        ({"GPA": "lo"}, "'GPA' has no state 'lo'; its states are low, high (did you mean 'low'?)"),
+        ({"GPA": []}, "the condition on 'GPA' is [], which never holds; widen it"),
+        ({"W": "3"}, "the condition '3' cannot be read"),
+        ({"W": 3}, "the condition 3 is no text"),
+        ({"W": "missing"}, "the condition on 'W' is 'missing', which never holds; widen it"),
+        ({"W": "> inf"}, "which never holds"),
+        ({"W": "(2, 1)"}, "holds for no number"),
+    ],
+)
+def test_conditions_that_are_none(given: dict[str, Any], fault: str) -> None:
+    variables = [Variable.nominal("GPA", ["low", "high"]), Variable.numeric("W", [1])]
+    with pytest.raises(InstanceError, match=re.escape(fault)):
+        Region.parse(variables, given)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_intersection_is_what_is_in_both(seed: int) -> None:
+    rng = Random(30 + seed)
+    variables = tuple(random_variable(rng) for _ in range(3))
+    worlds = list(product(*(range(variable.size) for variable in variables)))
+    for _ in range(60):
+        one, other = (
+            Region(variables, {v: random_literal(rng, x).ranges for v, x in enumerate(variables) if rng.random() < 0.6})
+            for _ in range(2)
+        )
+        both = one.intersection(other)
+        assert other.intersection(one) == both and one.intersection(one) == one
+        inside = [w for w in worlds if both.contains(w)]
+        assert inside == [w for w in worlds if one.contains(w) and other.contains(w)]
+        assert both.is_empty == (not inside)
+        if inside:
+            world = rng.choice(worlds)
+            near = both.nearest(world)
+            assert near in inside
+            apart = {v for v in range(3) if near[v] != world[v]}
+            assert apart == {v for v in range(3) if not any(a <= world[v] <= b for a, b in both.states(v))}
+            unknown = both.nearest([UNKNOWN] * 3)
+            assert unknown in inside
+            partial = tuple(UNKNOWN if rng.random() < 0.5 else s for s in rng.choice(inside))
+            assert both.contains(partial), "whatever the unknown ones are"
+
+
+def test_a_region_at_an_instance_holds_what_is_kept_and_known() -> None:
+    variables = tuple(Variable.nominal(name, ["x", "y"]) for name in "ABC")
+    region = Region.at(variables, (1, UNKNOWN, 0), [0, 1])
+    assert region.bounds == {0: ((1, 1),)} and region.states(2) == ((0, 1),)
+    assert region.replaced({2: ((0, 0),)}).bounds == {0: ((1, 1),), 2: ((0, 0),)}
+    assert [str(literal) for literal in region.literals] == ["A=y"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_a_literal_says_is_read_as_the_literal(seed: int) -> None:
+    """In 32 bits too, where states are written with fewer digits than the model has."""
+    rng = Random(40 + seed)
+    for _ in range(150):
+        variable = random_variable(rng, single=rng.random() < 0.5)
+        literal = random_literal(rng, variable)
+        assert Region.parse([variable], {"X": literal.text.split(" or ")}).states(0) == literal.ranges
+
+
+def test_a_number_that_is_written_is_in_the_region_that_names_it() -> None:
+    """0.1 is above a cut before 0.1, as 32 bits make it larger; so `<= 0.1` can hold there."""
+    width = Variable.numeric("W", [(0.1, "before")], single=True)
+    assert width.encode(0.1) == 1 and width.text(1) == ">= 0.1"
+    assert Region.parse([width], {"W": "<= 0.1"}).contains((width.encode(0.1),))
