@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from quia.conditions import Interval
 from quia.cuts import Cut
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
+from quia.files import decode
 from quia.load.binary import (
     ENSEMBLE,
     BinaryTree,
@@ -28,7 +29,6 @@ from quia.load.binary import (
     check_scores,
     class_names,
 )
-from quia.load.files import decode
 
 if TYPE_CHECKING:
     from quia.graph import DecisionGraph

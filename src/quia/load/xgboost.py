@@ -19,6 +19,7 @@ import numpy.typing as npt
 from quia.conditions import Interval
 from quia.cuts import Cut, nearest_single, number_text
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
+from quia.files import decode
 from quia.load.binary import (
     ENSEMBLE,
     BinaryTree,
@@ -32,7 +33,6 @@ from quia.load.binary import (
     class_names,
     numbered,
 )
-from quia.load.files import decode
 
 if TYPE_CHECKING:
     from quia.graph import DecisionGraph
