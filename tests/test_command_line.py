@@ -87,7 +87,7 @@ def test_the_question_is_passed_on(capsys: pytest.CaptureFixture[str], model: Pa
         (["explain", "MODEL", "--set", "SAT=1"], "no value for 'GPA'"),
         (["explain", "MODEL", *settings(["SAT=x", *APPLICANT[1:]])], "SAT is 'x', which is not a number"),
         (["explain", "MODEL", *settings(), "--against", "Reject"], "already"),
-        (["explain", "MODEL", "--data", "none.csv", "--row", "1"], "none.csv cannot be read"),
+        (["explain", "MODEL", "--data", "none.csv", "--row", "1"], "none.csv: cannot be read: No such file"),
         (["explain", "MODEL", "--data", "MODEL", "--row", "0"], "counted from 1"),
         (["explain", "MODEL", "--data", "MODEL"], "go together"),
         (["explain", "MODEL", "--instance", "MODEL", "--data", "MODEL", "--row", "1"], "give one of them"),
@@ -142,7 +142,10 @@ FILES = {
         b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
         "old.xls: is an Excel workbook; save the sheet as CSV",
     ),
-    "twice.csv": (TABLE.encode().replace(b"said", b"GPA"), ("two columns called 'GPA'", "more than one column 'GPA'")),
+    "twice.csv": (
+        TABLE.encode().replace(b"said", b"GPA"),
+        "twice.csv, line 1: has two columns called 'GPA'; rename one",
+    ),
     "torn.csv.gz": (gzip.compress(TABLE.encode() * 99)[:-20], "cannot be read"),
 }
 
@@ -263,7 +266,9 @@ def test_a_quote_that_is_not_closed(capsys: pytest.CaptureFixture[str], tmp_path
     assert run(capsys, *ask, 1)[0] == 0
     code, out, err = run(capsys, *ask, 2)
     assert (code, out) == (2, "")
-    assert "t.csv has a quote that is not closed, in the row '1500' …; close it" in err
+    assert (
+        "t.csv: has a quote in the row that begins in line 3 that is not closed where its value ends; close it" in err
+    )
 
 
 def test_spaces_beside_commas_mean_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from quia import cli
 from quia.cli import main
-from quia.load.files import write_text
+from quia.files import write_text
 
 BASE = [sys.executable, "-m", "quia"]
 VALUES = ["SAT=1400", "GPA=medium", "Essay=fail", "Interview=fail"]

@@ -11,10 +11,10 @@ import pytest
 
 import quia
 from costs import calls, load_cost
-from quia import consistent
+from quia import consistent, files
 from quia.contexts import Contexts, Sets
 from quia.errors import did_you_mean, shown
-from quia.load import arff, dd, files, pmml, pmml_choice, weka, xml
+from quia.load import arff, dd, pmml, pmml_choice, weka, xml
 from quia.load import json as json_format
 from quia.ranges import covers, union
 from sanitizer import not_sanitized

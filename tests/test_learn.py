@@ -44,9 +44,9 @@ def test_csv_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "no rows"),
+        ("", "is empty; its first line must name the columns"),
         ("a,b\n", "no rows"),
-        ("a,b\n1\n", "line 2: has 1 values where there are 2"),
+        ("a,b\n1\n", "line 2: row 1 has 1 values and there are 2 columns"),
         ("a,a\n1,2\n", "two columns called 'a'"),
         ("a,\n1,2\n", "without a name"),
         ('a,b\n1,"2\n', "has a quote in the row that begins in line 2 that is not closed"),

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import quia
-from quia.load import files
+from quia import files
 from quia.load import json as json_format
 from strategies import random_graph
 

@@ -20,11 +20,11 @@ def long_values_allowed() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def fault(lines: Iterable[str], delimiter: str, *, strict: bool = True, spaces: bool = False) -> tuple[int, str] | None:
+def fault(lines: Iterable[str], delimiter: str, *, spaces: bool = False) -> tuple[int, str] | None:
     """The line in which the first row that cannot be read begins, and what is wrong with it; None if nothing is.
 
-    `strict` and `spaces` say what the reader takes: nothing after a closing quote, spaces before an opening one. Its
-    memory is that of the longest line, however far an open quote leads on.
+    `spaces` says whether some may stand before an opening quote. The memory is that of the longest line, however far
+    an open quote leads on.
 
     >>> fault(['a,b\\\\n', '1,"2\\\\n', '3,4\\\\n'], ",")[0]
     2
@@ -46,21 +46,18 @@ def fault(lines: Iterable[str], delimiter: str, *, strict: bool = True, spaces: 
                     length += 1
                     continue
                 inside = False
-                if after in (delimiter, "\r", "\n", ""):
-                    if length > LONGEST_VALUE:
-                        return begin, _too_long(begin)
-                    length = 0
-                    continue
-                if strict:
+                if after not in (delimiter, "\r", "\n", ""):
                     return begin, _not_closed(begin)
-                place = end + 1  # the rest belongs to the value as it stands
-            else:
-                start = place
-                while spaces and line[start : start + 1] == " ":
-                    start += 1
-                if line[start : start + 1] == '"':
-                    inside, length, place = True, 0, start + 1
-                    continue
+                if length > LONGEST_VALUE:
+                    return begin, _too_long(begin)
+                length = 0
+                continue
+            start = place
+            while spaces and line[start : start + 1] == " ":
+                start += 1
+            if line[start : start + 1] == '"':
+                inside, length, place = True, 0, start + 1
+                continue
             end = line.find(delimiter, place)
             length += len(line[place:].rstrip("\r\n") if end < 0 else line[place:end])
             if length > LONGEST_VALUE:

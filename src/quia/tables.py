@@ -1,20 +1,17 @@
-"""Tables of rows from CSV files: texts as they stand there, and which columns are numbers."""
+"""Tables to learn from: texts, which columns are numbers, and which only name the rows."""
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from quia import csv_faults
+from quia import files
 from quia.errors import FormatError, did_you_mean, listed, shown
-from quia.load.files import decode, read_bytes, refuse_workbook
+from quia.files import reading
+from quia.rows import open_rows
 from quia.values import is_missing
-
-_SEPARATORS = ",;\t|"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,36 +77,24 @@ class Task:
 
 
 def read_csv(file: str | os.PathLike[str]) -> Table:
-    """The table in a CSV file, whose first row names the columns; the separator is what the first row has most of."""
-    name = os.fspath(file)
-    data = read_bytes(name, unpacked=None)  # a table of zeros packs better than any model
-    refuse_workbook(name)
-    text = decode(data, name)
-    head = text.partition("\n")[0]
-    separator = max(_SEPARATORS, key=head.count)
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
-    rows: list[tuple[str, ...]] = []
-    try:
-        with csv_faults.long_values_allowed():
-            for row in lines:
-                if not row:
-                    continue
-                if rows and len(row) != len(rows[0]):
-                    raise FormatError(
-                        f"has {len(row)} values where there are {len(rows[0])} columns", file=name, line=lines.line_num
-                    )
-                rows.append(tuple(value.strip() for value in row))
-    except csv.Error as error:
-        found = csv_faults.fault(io.StringIO(text, newline=""), separator, spaces=True)
-        raise FormatError(found[1] if found else f"is not CSV: {error}", file=name) from None
-    if len(rows) < 2:
-        raise FormatError("has no rows below the names of its columns", file=name)
-    seen: set[str] = set()
-    for column in rows[0]:
-        if not column or column in seen:
-            raise FormatError(f"has two columns called {column!r}, or one without a name", file=name, line=1)
-        seen.add(column)
-    return Table(rows[0], tuple(rows[1:]))
+    """The table in a CSV file to learn from, whose first row names the columns; spaces around values belong to none."""
+    found = open_rows(file)
+    with reading(found.file):
+        size = os.stat(found.file).st_size
+    if size > files.LARGEST_FILE:
+        raise FormatError(f"holds more than {files.LARGEST_FILE} bytes; give fewer rows", file=found.file)
+    names = tuple(name.strip() for name in found.names)
+    found.refuse_twice(names)
+    if "" in names:
+        raise FormatError(
+            f"has a column without a name, number {names.index('') + 1}; name it, or leave it out",
+            file=found.file,
+            line=found.line,
+        )
+    rows = tuple(tuple(value.strip() for value in row) for row in found.whole_rows())
+    if not rows:
+        raise found.no_rows()
+    return Table(names, rows)
 
 
 def number_with_comma(texts: list[str]) -> str | None:

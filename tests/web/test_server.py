@@ -84,7 +84,7 @@ def test_rows_are_those_of_the_table_and_a_broken_one_is_told(serve: Serve, exam
         assert rows(1, 1) == {"total": 3, "rows": [{"SAT": "1400", "GPA": "low"}]}
         assert rows(3, 100) == {"total": 3, "rows": [{"SAT": "1600", "GPA": "high"}]}
         assert rows(4, 5) == {"total": 3, "rows": []}
-        assert rows(1, 2) == rows(2, 1) == {"error": "row 2 of t.csv has 1 values; there are 2 columns"}
+        assert rows(1, 2) == rows(2, 1) == {"error": "t.csv, line 3: row 2 has 1 values and there are 2 columns"}
         for start, count in ((0, 1), (1, 101), ("x", 1), (1, -1)):
             assert client.get(f"/api/rows?start={start}&count={count}").status_code == 422
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,7 +16,8 @@ from quia.batch.csv_rows import sound
 from quia.batch.question import Request
 from quia.batch.table import FAULT, arrow, check_columns
 from quia.errors import FormatError, InstanceError
-from quia.load.files import not_utf8, refuse_workbook
+from quia.files import reading, refuse_workbook
+from quia.rows import RowFile, fitted, open_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,7 +48,8 @@ class Source:
     schema: pa.Schema
     rows: int | None
     exact: bool
-    delimiter: str = ","
+    table: RowFile | None = field(default=None, repr=False)
+    names: tuple[str, ...] = field(default=(), repr=False)
     texts: frozenset[str] = field(default=frozenset(), repr=False)
     empties: frozenset[str] = field(default=frozenset(), repr=False)
 
@@ -56,6 +57,11 @@ class Source:
     def columns(self) -> tuple[str, ...]:
         """The columns that are read."""
         return tuple(self.schema.names)
+
+    @property
+    def places(self) -> dict[str, int]:
+        """Which column of a CSV file each of those is that are read."""
+        return {name: self.names.index(name) for name in self.columns}
 
     def fingerprint(self) -> dict[str, Any]:
         """What would differ if the table were changed: names, sizes, times and some of the bytes."""
@@ -74,7 +80,8 @@ class Source:
     def _batches(self, size: int) -> Iterator[pa.RecordBatch]:
         pa = arrow()
         if self.kind == "csv":
-            yield from csv_rows.batches(self.path, self.columns, self.delimiter, empties=self.empties)
+            assert self.table is not None
+            yield from csv_rows.batches(self.table, self.places, empties=self.empties)
             return
         if self.kind == "stream":
             with pa.memory_map(self.path) as raw, pa.ipc.open_stream(raw) as stream:
@@ -115,11 +122,15 @@ def open_source(
 ) -> Source:
     """A table on disk whose columns fit the classifier; its format is told by its content."""
     tested = [classifier.variables[v].name for v in classifier.tested]
+    table: RowFile | None = None
+    names: tuple[str, ...] = ()
     with _reading(path):
         kind = _kind(path)
         if kind == "csv":
-            names, chosen, rows = csv_rows.header(path, delimiter)
-            found = _Found((path,), rows, False, chosen)
+            table = open_rows(path, delimiter=delimiter, bounded=False)
+            names = fitted(table.names, {*tested, *ids})
+            table.refuse_twice(name for name in names if name in tested)
+            found = _Found((path,), csv_rows.estimated_rows(path), False)
             schema = arrow().schema([(name, arrow().string()) for name in names])
         else:
             found, schema = _open_columns(path, kind, [*tested, *ids])
@@ -137,7 +148,7 @@ def open_source(
         wanted = tuple(schema.names[:1])
     layout = arrow().schema([schema.field(name) for name in wanted])
     texts, empties = _texts(layout, ids), empty_states(classifier)
-    return Source(path, kind, found.files, layout, found.rows, found.exact, found.delimiter, texts, empties)
+    return Source(path, kind, found.files, layout, found.rows, found.exact, table, names, texts, empties)
 
 
 def empty_states(classifier: Classifier) -> frozenset[str]:
@@ -169,7 +180,6 @@ class _Found(NamedTuple):
     files: tuple[str, ...]
     rows: int | None
     exact: bool
-    delimiter: str = ","
 
 
 def _kind(path: str) -> Kind:
@@ -235,15 +245,8 @@ def _one(batches: list[Any]) -> pa.RecordBatch:
 @contextmanager
 def _reading(path: str) -> Iterator[None]:
     """Whatever goes wrong with a file, in one sentence."""
-    pa = arrow()
     try:
-        yield
-    except FileNotFoundError:
-        raise FormatError("is not there", file=path) from None
-    except (OSError, EOFError, zlib.error, pa.ArrowException) as fault:
-        if "invalid UTF8" in str(fault):
-            raise not_utf8(path) from None
-        reason = getattr(fault, "strerror", None) or " ".join(str(fault).split())
-        raise FormatError(f"cannot be read: {reason}", file=path) from None
-    except UnicodeDecodeError:
-        raise not_utf8(path) from None
+        with reading(path):
+            yield
+    except arrow().ArrowException as fault:
+        raise FormatError(f"cannot be read: {' '.join(str(fault).split())}", file=path) from None

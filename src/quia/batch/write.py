@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
+import glob
 import json
 import os
 import re
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from quia.batch.table import arrow
 from quia.batch.texts import csv_columns, json_lines
 from quia.errors import QuiaError, Unsupported
+from quia.files import replacing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,7 +54,7 @@ def part_suffix(format: Format, *, joined: bool) -> str:
 def write_batch(batch: pa.RecordBatch, path: Path) -> None:
     """A record batch as a file, in the format of its name; it is there whole or not at all."""
     pa = arrow()
-    with replacing(path) as partial:
+    with _writing(path) as partial:
         if path.suffix == ".arrow":
             options = pa.ipc.IpcWriteOptions(compression="lz4")
             with pa.OSFile(str(partial), "wb") as sink, pa.ipc.new_file(sink, batch.schema, options=options) as writer:
@@ -69,7 +70,9 @@ def join_parts(parts: Sequence[Path], path: Path, schema: Any) -> None:
     """All parts as one file."""
     pa = arrow()
     format = format_of(str(path))
-    with replacing(path) as partial:
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):  # by a run that was killed here
+        left.unlink(missing_ok=True)
+    with _writing(path) as partial:
         if format == "parquet":
             with _parquet(partial, schema) as writer:
                 for part in parts:
@@ -86,21 +89,12 @@ def join_parts(parts: Sequence[Path], path: Path, schema: Any) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name beside a file's own, which it takes, with its mode, when it is whole and on the disk."""
-    pa = arrow()
-    path = Path(os.path.realpath(path))  # a link stays, and leads to the new file
-    partial = path.with_name(f".{path.name}.partial")
+def _writing(path: Path) -> Iterator[Path]:
+    """A file that takes the place of another when it is whole; what hinders that is said in one sentence."""
     try:
-        yield partial
-        if path.exists():
-            shutil.copymode(path, partial)
-        with open(partial, "rb+") as stream:
-            os.fsync(stream.fileno())
-        partial.replace(path)
-    except (OSError, pa.ArrowException) as fault:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
+        with replacing(path) as partial:
+            yield partial
+    except (OSError, arrow().ArrowException) as fault:
         raise unwritable(path, fault) from None
 
 
@@ -147,5 +141,5 @@ def _csv_header(schema: Any) -> bytes:
 
 def write_json(value: Any, path: Path) -> None:
     """Plain data as a JSON file, whole or not at all."""
-    with replacing(path) as partial:
+    with _writing(path) as partial:
         partial.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8")

@@ -14,7 +14,7 @@ from quia.command.numbers import limit_of, seconds_of
 from quia.command.progress import Bar
 from quia.command.streams import write, write_json
 from quia.errors import QuiaError
-from quia.load.files import read_bytes, write_text
+from quia.files import read_bytes, write_text
 
 if TYPE_CHECKING:
     from quia.batch.local import Job
@@ -48,7 +48,7 @@ def add(subparsers: Subparsers) -> None:
         metavar="FILE",
         help="put rows without a decision (a value is missing or wrong) here, not into OUT",
     )
-    parser.add_argument("--delimiter", metavar="C", help="what parts a CSV's columns (else told by its first line)")
+    parser.add_argument("--delimiter", metavar="C", help="what separates a CSV's columns (else found in its first row)")
     _add_question(parser)
     _add_running(parser)
     parser.set_defaults(run=run)

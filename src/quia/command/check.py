@@ -14,6 +14,7 @@ from quia.errors import FormatError, GraphError, QuiaError, listed
 if TYPE_CHECKING:
     from quia.classifier import Classifier
     from quia.load.agreement import Agreement, Model
+    from quia.rows import RowFile
     from quia.variables import Variable
 
 
@@ -86,13 +87,31 @@ def _refuse_unrecognised(arguments: argparse.Namespace) -> None:
 
 def _compared(arguments: argparse.Namespace, classifier: Classifier, model: Model | None) -> Agreement:
     from quia.load.agreement import PROBES, compare, compare_predicted, probes
-    from quia.tables import read_csv
+    from quia.rows import open_rows
 
     with working("comparing decisions"):
-        rows = read_csv(arguments.data).records()
+        rows = _records(open_rows(arguments.data), classifier, arguments.predicted)
         if model is None:
             return compare_predicted(classifier, rows, arguments.predicted)
         return compare(model, [*rows, *probes(model.classifier, limit=PROBES)])
+
+
+def _records(table: RowFile, classifier: Classifier, predicted: str | None) -> list[dict[str, str]]:
+    """All rows by column, at least one; spaces around a value stay only if a state or class is called so."""
+    called = {variable.name: set(variable.labels or ()) for variable in classifier.variables}
+    if predicted is not None:
+        called[predicted] = set(classifier.classes)
+    names = table.names_for(called)
+    rows = [
+        {
+            name: value if value in called.get(name, ()) else value.strip()
+            for name, value in zip(names, row, strict=True)
+        }
+        for row in table.whole_rows()
+    ]
+    if not rows:
+        raise table.no_rows()
+    return rows
 
 
 def describe(classifier: Classifier) -> dict[str, Any]:

@@ -8,14 +8,13 @@ import signal
 import webbrowser
 from contextlib import suppress
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quia.command import Subparsers, instance
+from quia.command import Subparsers
 from quia.command.numbers import positive_seconds, whole, whole_from
 from quia.command.streams import write
-from quia.errors import FormatError, InstanceError, Unsupported
+from quia.errors import FormatError, Unsupported
 
 if TYPE_CHECKING:
     from quia.web.rows import Rows
@@ -123,11 +122,7 @@ def _check_model(source: Path, format: str | None) -> None:
 
 
 def _table(file: str) -> Rows:
-    from quia.web.rows import Rows
+    from quia.rows import open_rows
+    from quia.web.rows import rows_of
 
-    with instance.reading(file):
-        names, rows = instance.open_table(file)
-        found = list(islice(rows, MOST_ROWS))
-    if not found:
-        raise InstanceError(f"{file} has no rows; its first line names the columns, and rows follow")
-    return Rows(Path(file).name, names, found)
+    return rows_of(open_rows(file), most=MOST_ROWS)

@@ -55,7 +55,7 @@ def write_json(value: Any, *, indent: int | None = None) -> None:
 
 def write_document(text: str, file: str) -> None:
     """Write to a file, or the same bytes to stdout if it is `-`."""
-    from quia.load.files import write_text
+    from quia.files import write_text
 
     if file != "-":
         write_text(text, file)

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quia.errors import FormatError, Unsupported, did_you_mean, listed, shown
-from quia.load.files import is_workbook, read_bytes
+from quia.files import is_workbook, read_bytes
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier

@@ -9,7 +9,7 @@ from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from quia.errors import FormatError, shown
-from quia.load.files import decode, read_bytes
+from quia.files import decode, read_bytes
 
 _NUMERIC = ("numeric", "real", "integer")
 _WORD = re.compile(r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{},]+))""")

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from quia.errors import Unsupported
+from quia.files import decode
 from quia.graph import DecisionGraph
 from quia.load import naming
 from quia.load.dd_files import FALSE, TRUE, Bdd, read_dddmp, read_json
-from quia.load.files import decode
 
 OPTIONS = (*naming.OPTIONS, "root")
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from quia.errors import FormatError, GraphError, did_you_mean, listed, shown
+from quia.files import refuse_many_values
 from quia.load import naming
-from quia.load.files import refuse_many_values
 
 TRUE, FALSE = 1, -1
 

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from quia.errors import FormatError, GraphError, shown
-from quia.load.files import decode, refuse_many_values, write_text
+from quia.files import decode, refuse_many_values, write_text
 
 if TYPE_CHECKING:
     from quia.classifier import HasJson

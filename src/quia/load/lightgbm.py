@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from quia.cuts import Cut, Interval
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
+from quia.files import decode
 from quia.load.binary import (
     ENSEMBLE,
     BinaryTree,
@@ -27,7 +28,6 @@ from quia.load.binary import (
     check_scores,
     class_names,
 )
-from quia.load.files import decode
 
 if TYPE_CHECKING:
     from quia.graph import DecisionGraph

@@ -18,8 +18,8 @@ from typing import Any
 
 from quia.circuit import Circuit
 from quia.errors import FormatError, TooLarge
+from quia.files import read_bytes
 from quia.load import naming
-from quia.load.files import read_bytes
 from quia.load.fingerprint import MODULUS, Fingerprints
 from quia.load.nnf_files import Dnnf, Node, parse
 from quia.nnf import AND, LITERAL, NNF, OR, Builder

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from quia.errors import FormatError, shown
-from quia.load.files import decode
+from quia.files import decode
 from quia.load.lines import MOST_VARIABLES, Line, numbered_lines
 from quia.load.mentioned import shared_variable
 from quia.nnf import AND, LITERAL, OR

@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.errors import FormatError, shown
+from quia.files import decode
 from quia.graph import DecisionGraph
 from quia.load import naming
-from quia.load.files import decode
 
 OPTIONS = naming.OPTIONS
 _MALFORMED = re.compile(rb"[^0-9S \t\r\n]|[0-9S]S|S(?![0-9])|[0-9]{10}")

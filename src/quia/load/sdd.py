@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from quia.circuit import Circuit
 from quia.errors import FormatError, Unsupported, shown
+from quia.files import decode, read_bytes
 from quia.load import naming
-from quia.load.files import decode, read_bytes
 from quia.load.fingerprint import MODULUS, Fingerprints
 from quia.load.lines import MOST_VARIABLES, numbered_lines
 from quia.load.mentioned import shared_variable

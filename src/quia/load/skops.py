@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from quia.errors import FormatError, QuiaError, Unsupported, listed, sentence, shown
+from quia.files import LARGEST_FILE
 from quia.load import sklearn
-from quia.load.files import LARGEST_FILE
 
 if TYPE_CHECKING:
     from quia.graph import DecisionGraph

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 from quia.cuts import Cut
 from quia.errors import FormatError, Unsupported, did_you_mean, listed, shown
+from quia.files import decode
 from quia.load.arff import Attribute, Table, numbers, read_arff
-from quia.load.files import decode
 from quia.load.weka_printed import read_printed
 from quia.load.weka_tree import Leaf, Node, Split, read_drawn
 from quia.variables import Variable

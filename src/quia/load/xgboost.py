@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from quia.cuts import Cut, Interval, nearest_single, number_text
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
+from quia.files import decode
 from quia.load.binary import (
     ENSEMBLE,
     BinaryTree,
@@ -31,7 +32,6 @@ from quia.load.binary import (
     class_names,
     numbered,
 )
-from quia.load.files import decode
 
 if TYPE_CHECKING:
     from quia.graph import DecisionGraph

@@ -5,7 +5,6 @@ A client names a model by an id that was told to it, never by a path, so that no
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import os
 import tempfile
@@ -16,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, Self
 
+from quia.files import open_bytes
 from quia.load import FORMATS
 
 MOST_DROPPED = 16
@@ -127,11 +127,8 @@ class Models:
 
 def _looks_like_a_model(file: Path) -> bool:
     try:
-        with file.open("rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            with gzip.open(raw) if packed else raw as stream:
-                head = stream.read(4096)
+        with open_bytes(str(file)) as stream:
+            head = stream.read(4096)
     except (OSError, EOFError, zlib.error):
         return False
     return any(known.looks_like(head) for known in FORMATS.values())

@@ -41,7 +41,7 @@ def main() -> None:
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not be taken for an answer
     _limit(memory)
-    from quia.load import files
+    from quia import files
     from quia.web import answers as answering  # what a question needs is imported before anything is forbidden
 
     files.LARGEST_FILE, answering.TIMEOUT = largest, timeout

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import os
+import shutil
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from quia.errors import FormatError
 
@@ -22,23 +25,71 @@ MOST_VALUES = 10_000_000
 """A JSON file with more values than this is refused; each takes up to eighty bytes, whatever it takes in the file."""
 
 
+@contextlib.contextmanager
+def reading(file: str) -> Iterator[None]:
+    """Whatever goes wrong while a file is read, in one sentence."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        raise not_utf8(file) from None
+    except (OSError, EOFError, zlib.error) as fault:
+        raise FormatError(f"cannot be read: {getattr(fault, 'strerror', None) or fault}", file=file) from None
+
+
+def is_packed(file: str) -> bool:
+    """Whether a file is gzipped."""
+    with open(file, "rb") as raw:
+        return raw.read(2) == b"\x1f\x8b"
+
+
+def open_bytes(file: str, *, unpacked: int | None = None) -> IO[bytes]:
+    """A file's bytes, unpacked if it is gzipped; with `unpacked`, never more than so many of a gzipped one.
+
+    Use it within `reading`.
+    """
+    if not is_packed(file):
+        return open(file, "rb")
+    stream: Any = gzip.open(file)  # noqa: SIM115
+    return stream if unpacked is None else io.BufferedReader(_Bounded(stream, file, unpacked), 2**16)
+
+
+class _Bounded(io.RawIOBase):
+    """What is unpacked from a file, refused when it is more than `most` bytes."""
+
+    def __init__(self, stream: Any, file: str, most: int) -> None:
+        self._stream, self._file, self._most = stream, file, most
+        self._left = most
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        taken: int = self._stream.readinto(buffer)
+        self._left -= taken
+        if self._left < 0:
+            raise FormatError(
+                f"unpacks to more than {self._most} bytes; if it is what it should be, unpack it and give the file"
+                " itself",
+                file=self._file,
+            )
+        return taken
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
 def read_bytes(file: str, *, unpacked: int | None = MOST_UNPACKED) -> bytes:
     """What is in a file, unpacked if it is gzipped, but never more than the largest allowed.
 
     `unpacked` is how many times its size a gzipped file may unpack to, None for as much as any file.
     """
     largest = LARGEST_FILE
-    try:
-        with open(file, "rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-            if packed and unpacked is not None:
-                largest = min(largest, max(ALWAYS_READ, unpacked * os.fstat(raw.fileno()).st_size))
-            raw.seek(0)
-            with gzip.open(raw) if packed else raw as stream:
-                data = stream.read(largest + 1)
-    except (OSError, EOFError, zlib.error) as fault:
-        reason = getattr(fault, "strerror", None) or str(fault)
-        raise FormatError(f"cannot be read: {reason}", file=file) from None
+    with reading(file):
+        if unpacked is not None and is_packed(file):
+            largest = min(largest, max(ALWAYS_READ, unpacked * os.stat(file).st_size))
+        with open_bytes(file) as stream:
+            data = stream.read(largest + 1)
     if len(data) > LARGEST_FILE:
         raise FormatError(f"holds more than {LARGEST_FILE} bytes; model files are smaller", file=file)
     if len(data) > largest:
@@ -108,7 +159,8 @@ def write_text(text: str, file: str | os.PathLike[str]) -> None:
             with path.open("a", encoding="utf-8") as stream:
                 stream.write(text)
         else:
-            _replace(text, Path(os.path.realpath(path)))
+            with replacing(path) as partial:
+                partial.write_text(text, encoding="utf-8")
     except OSError as fault:
         raise FormatError(f"cannot be written: {fault.strerror}", file=str(path)) from None
 
@@ -118,14 +170,23 @@ def _is_stream(path: Path) -> bool:
     return path.exists() and (not path.is_file() or str(path).startswith(("/dev/std", "/dev/fd/", "/proc/")))
 
 
-def _replace(text: str, path: Path) -> None:
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """An empty file beside a path, which takes its place and has its mode once it is whole and on the disk.
+
+    If anything goes wrong, what was there stays. Every file that must not be half-written is written by way of this.
+    """
+    path = Path(os.path.realpath(path))  # a link stays, and leads to the new file
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        with partial.open("w", encoding="utf-8") as stream:
-            if path.exists():
-                partial.chmod(path.stat().st_mode & 0o777)  # before there is anything in it to read
-            stream.write(text)
+        partial.touch()
+        if path.exists():
+            shutil.copymode(path, partial)  # before there is anything in it to read
+        yield partial
+        with partial.open("rb+") as stream:
+            os.fsync(stream.fileno())
         partial.replace(path)
-    except OSError:
-        partial.unlink(missing_ok=True)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
         raise
