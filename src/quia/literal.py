@@ -22,6 +22,8 @@ class Literal:
     >>> width = Variable.numeric("W", [0.6, 1.5])
     >>> [str(Literal(width, ranges)) for ranges in (((0, 1),), ((1, 1),), ((0, 0), (2, 2)))]
     ['W <= 1.5', 'W in (0.6, 1.5]', 'W <= 0.6 or > 1.5']
+    >>> Literal(width, ((1, 1),)).sentence, Literal(width, ((1, 2),)).denial
+    ('W is more than 0.6 and at most 1.5', 'W <= 0.6')
     """
 
     variable: Variable
@@ -85,6 +87,11 @@ class Literal:
         if self.variable.is_numeric:
             return " or ".join([*(interval.words for interval in self._intervals), *self._missing])
         return self.variable.text(self.ranges[0][0]) if self._is_single else self._names("", "", "not ", " or ")
+
+    @property
+    def sentence(self) -> str:
+        """What it says, to be read aloud: `W is at most 3`, `GPA is low or medium`."""
+        return f"{self.feature} is {self.words}"
 
     @property
     def denial(self) -> str:
