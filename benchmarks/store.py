@@ -7,12 +7,12 @@ was killed is cut off and measured again.
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 from quia.errors import Unsupported
+from quia.files import write_text
 
 Key = tuple[str, str, int]
 """Benchmark, what was measured of it, and the row."""
@@ -29,7 +29,7 @@ class Store:
             self.file.unlink(missing_ok=True)
         elif self.file.exists():
             self._check_plan(plan)
-        _write_whole(self.folder / "plan.json", json.dumps(plan, indent=1))
+        write_text(json.dumps(plan, indent=1), self.folder / "plan.json")
         self.records: dict[Key, dict[str, Any]] = {}
         self._stream: BinaryIO | None = None
 
@@ -70,10 +70,3 @@ class Store:
 def key_of(record: dict[str, Any]) -> Key:
     """What a record is about."""
     return record["benchmark"], record["what"], record.get("row", -1)
-
-
-def _write_whole(file: Path, text: str) -> None:
-    """Write a file so that it is there whole or not at all."""
-    part = file.with_suffix(".part")
-    part.write_text(text, "utf-8")
-    os.replace(part, file)

@@ -38,6 +38,7 @@ LEAST_SECONDS = 20
 
 REASONS = ("test_explanation.py", "test_paper_examples.py", "test_reasons.py")
 ORACLE = ("test_against_oracle.py",)
+CONTRACT = ("test_contract.py",)
 TABLES = ("test_batch_parts.py", "test_explain_batch.py")
 HOLDS: dict[str, tuple[str, ...]] = {
     "ranges": ("test_variables.py", "test_explanation.py"),
@@ -45,10 +46,17 @@ HOLDS: dict[str, tuple[str, ...]] = {
     "values": ("test_variables.py", "test_arguments.py"),
     "variables": ("test_variables.py", "test_arguments.py", "test_graph.py"),
     "conditions": ("test_variables.py", "test_explanation.py", "test_graph.py"),
+    "literal": ("test_literals.py", "test_explanation.py"),
+    "region": ("test_literals.py", "test_question.py"),
+    "question": ("test_question.py", "test_reasons.py", *CONTRACT),
+    "classifier": (*CONTRACT, "test_arguments.py"),
     "consistent": ("test_graph.py", *REASONS),
-    "graph": ("test_graph.py", *REASONS),
+    "graph": ("test_graph.py", *REASONS, *CONTRACT),
+    "graph_arrays": ("test_graph.py", *CONTRACT),
+    "graph_changes": (*REASONS, *ORACLE, *CONTRACT),
+    "graph_bias": (*CONTRACT, "test_limits.py"),
     "nnf": ("test_explanation.py", "test_paper_algorithms.py", "test_formula.py", "test_pickling.py"),
-    "circuit": ("test_reasons.py", "test_circuits.py"),
+    "circuit": ("test_reasons.py", "test_circuits.py", *CONTRACT),
     "complete": ("test_paper_examples.py", *ORACLE),
     "paper": ("test_paper_examples.py", "test_paper_algorithms.py"),
     "reason": (*REASONS, "test_pickling.py"),
@@ -57,9 +65,12 @@ HOLDS: dict[str, tuple[str, ...]] = {
     "caching": ("test_limits.py", "test_pickling.py"),
     "families": (*REASONS, "test_limits.py"),
     "reasons": (*REASONS, "test_arguments.py", "test_pickling.py", "test_limits.py"),
-    "counterfactual": (*REASONS, *ORACLE, "test_limits.py"),
-    "bias": (*REASONS, *ORACLE, "test_limits.py"),
-    "verify": (*REASONS, *ORACLE),
+    "search": ("test_search.py", *CONTRACT),
+    "counterfactual": (*REASONS, *ORACLE, *CONTRACT, "test_limits.py"),
+    "bias": (*REASONS, *ORACLE, *CONTRACT, "test_limits.py"),
+    "verify": (*REASONS, *ORACLE, *CONTRACT),
+    "answer": ("test_explanation.py", *CONTRACT, "test_search.py"),
+    "compare": (*CONTRACT, "web/test_answers.py"),
     "formula/core": ("test_formula.py",),
     "formula/forms": ("test_formula.py",),
     "formula/meaning": ("test_formula.py",),
@@ -69,6 +80,7 @@ HOLDS: dict[str, tuple[str, ...]] = {
     "formula/syntax": ("test_formula.py",),
     "batch/answers": TABLES,
     "batch/cache": TABLES,
+    "batch/one_by_one": (*CONTRACT, "test_search.py"),
     "batch/summary": ("test_batch_parts.py", "test_batch_command.py"),
 }
 """The modules that are mutated, and for each the tests that are to notice. Its own examples are tried first."""

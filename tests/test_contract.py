@@ -22,6 +22,7 @@ from contract import (
     random_question,
     verdict,
 )
+from one_file import random_vote
 from quia.classifier import (
     Batches,
     Classifier,
@@ -62,6 +63,7 @@ KINDS = {
     "shared graph": _graph(classes=2),
     "several classes": _graph(classes=4),
     **{form: _circuit(form) for form in (".odd", "FBDD", "SDD balanced", ".sdd right", "c2d", "d4", "two circuits")},
+    "vote": random_vote,
 }
 """What is made of a random generator and a folder to write files into."""
 
