@@ -94,7 +94,7 @@ def _threshold(test: Test, single: bool) -> float:
 
 def _rounds(test: Test, threshold: float) -> bool:
     """Whether a number near to zero is taken for zero by a test on this side of which zero itself is."""
-    if len(test.where) == 1 and not test.but:
+    if len(test.where) == 1 and not test.where_not:
         return False
     if (len(test.where) > 1) != (threshold >= 0):
         raise Unsupported(
