@@ -1,4 +1,4 @@
-"""What callers give, checked at the door, so that every function says the same of what is wrong with it."""
+"""Checks of arguments, so that every function reports the same fault in the same words."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from quia.errors import InstanceError, did_you_mean, shown
 
 
 def several(given: Any, option: str, of: str = "features") -> tuple[Any, ...]:
-    """The items of a list; a bare text is refused, as it is no list of its letters.
+    """The items of a list; a bare string is refused, since it is rarely meant as a list of its letters.
 
     >>> several({"GPA": 1}, "frozen")
     ('GPA',)
     >>> several("GPA", "frozen")
     Traceback (most recent call last):
-    quia.errors.InstanceError: frozen is the text 'GPA'; give a list of features
+    quia.errors.InstanceError: frozen is the string 'GPA'; give a list of features
     """
     if isinstance(given, (str, bytes)):
-        raise InstanceError(f"{option} is the text {shown(given)}; give a list of {of}")
+        raise InstanceError(f"{option} is the string {shown(given)}; give a list of {of}")
     if not isinstance(given, Iterable):
         raise InstanceError(f"{option} is {shown(given)}; give a list of {of}")
     return tuple(given)
 
 
 def feature_indices(index: Mapping[str, int], given: Any, option: str, *, or_one: bool = False) -> tuple[int, ...]:
-    """The variables that a list of features names, in their order, once each; `or_one` takes one name alone too.
+    """The indices of the named features, sorted and without repetition; with `or_one` a single name is accepted too.
 
     >>> feature_indices({"SAT": 0, "GPA": 1}, ["GPA", "SAT", "GPA"], "frozen")
     (0, 1)
@@ -40,7 +40,7 @@ def feature_indices(index: Mapping[str, int], given: Any, option: str, *, or_one
 
 
 def whole(given: Any, option: str, otherwise: str = "") -> int:
-    """A whole number from 0 on, as an int, whatever kind of integer it is."""
+    """An integer from 0 on, of any integer type, as an int."""
     try:
         number = -1 if isinstance(given, bool) else operator.index(given)
     except TypeError:
@@ -51,11 +51,11 @@ def whole(given: Any, option: str, otherwise: str = "") -> int:
 
 
 LARGEST = 2**62
-"""More than this of anything is all there is."""
+"""Larger numbers are reduced to this one, which exceeds the length of any list."""
 
 
 def whole_or_all(given: Any, option: str = "limit") -> int | None:
-    """A whole number from 0 on, or None for all."""
+    """An integer from 0 on, or None for all."""
     return None if given is None else whole(given, option, ", or None for all")
 
 
@@ -74,7 +74,7 @@ def seconds(given: Any, each: str = "") -> float | None:
 
 def flag(given: Any, option: str) -> bool:
     """True or False; 'no', which would count as true, is refused."""
-    import numpy as np  # not above, as `verify` is there before NumPy is
+    import numpy as np  # imported here, so that `verify` can be imported without NumPy
 
     if not isinstance(given, (bool, np.bool_)):
         raise InstanceError(f"{option} is {shown(given)}; it is True or False")

@@ -309,7 +309,7 @@ def _rounded(field: Field, number: float) -> float:
 
 
 def _beyond(variable: Variable, cut: Cut) -> int:
-    if cut.parts_nothing:
+    if cut.has_empty_side:
         return len(variable.cuts) + 1 if cut.after else 0
     return variable.state_beyond(cut)
 
