@@ -191,7 +191,7 @@ class _Specialiser:
         kept = _restricted(self.variables[self.tests[node]], self.edges[node], possible, self.names[node])
         self.ranges_left -= sum(len(states) for states, _ in kept)
         if self.ranges_left < 0:
-            raise self._too_large(RANGES_LIMIT, "ranges of states more than are given")
+            raise self._too_large(RANGES_LIMIT, "ranges of states more than the graph has")
         return kept
 
     def _add(self, node: int, edges: Edges) -> int:

@@ -36,15 +36,15 @@ def flat_edges(edges: Sequence[Edges]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
 
 def names_of_copies(origin: Sequence[int], names: Sequence[str]) -> Iterator[str]:
     """The names of copies: the first has the name of its node, the second is called name~2, and so on."""
-    taken = set(names)
+    used = set(names)
     copies: dict[int, int] = {}
     for node in origin:
         copies[node] = copies.get(node, 0) + 1
         name = names[node]
         if copies[node] > 1:
-            while (name := f"{names[node]}~{copies[node]}") in taken:
+            while (name := f"{names[node]}~{copies[node]}") in used:
                 copies[node] += 1
-            taken.add(name)
+            used.add(name)
         yield name
 
 

@@ -210,11 +210,11 @@ def ssr(formula: NNF) -> Family:
                 implicants = {frozenset((variable,))}
         elif kind != AND:
             for child in children:
-                found = imp(child, 0, k, sigma)
-                if found == {EMPTY}:
+                of_child = imp(child, 0, k, sigma)
+                if of_child == {EMPTY}:
                     implicants = {EMPTY}
                     break
-                implicants |= found
+                implicants |= of_child
         elif first == len(children) - 1:
             implicants = imp(children[first], 0, k, sigma)
         else:
@@ -226,9 +226,9 @@ def ssr(formula: NNF) -> Family:
 
     with _depth_reported(formula):
         k = 0
-        while not (found := imp(len(formula) - 1, 0, k, EMPTY)):
+        while not (implicants := imp(len(formula) - 1, 0, k, EMPTY)):
             k += 1
-        return found
+        return implicants
 
 
 def remove_subsumed(family: Iterable[Set]) -> Family:

@@ -234,8 +234,8 @@ def class_names(classes: Sequence[str] | None, count: int) -> list[str]:
     return names
 
 
-def unused_name(name: str, taken: Collection[str]) -> str:
+def unused_name(name: str, used: Collection[str]) -> str:
     """The name, in as many brackets as it takes to differ from all names in use."""
-    while name in taken:
+    while name in used:
         name = f"({name})"
     return name

@@ -204,7 +204,7 @@ class _Splits:
         where, to_left = (Interval(None, Cut(threshold)),), bool(kind & _DEFAULT_LEFT)
         zero = threshold >= 0  # the answer about zero, which a number too near to zero is rounded to
         match kind >> 2 & 3:
-            case 0:  # nothing is missing: NaN is taken for 0
+            case 0:  # nothing is missing: NaN counts as 0
                 missing = zero
             case 1:  # zero is missing, and so is NaN
                 missing = zero = to_left

@@ -284,7 +284,7 @@ class Reader:
             raise self.document.fault(f"compound predicates nest deeper than {DEEPEST_PREDICATE}", element)
         children = self.document.children(element, *PREDICATES)
         if not children:
-            raise self.document.fault("a <CompoundPredicate> has no parts", element)
+            raise self.document.fault("a <CompoundPredicate> has no predicates", element)
         return children
 
     def _simple(self, predicate: Element) -> Iterator[Element]:

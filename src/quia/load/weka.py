@@ -233,5 +233,5 @@ def _rounding_note(unsure: set[str]) -> Iterator[str]:
     if unsure:
         yield (
             "Weka prints thresholds with six decimals at most, so a value within 0.0000005 of one may fall on its"
-            f" other side in Weka; arff= with the training data tells them exactly: {listed(sorted(unsure), 8)}"
+            f" other side in Weka; arff= with the training data gives the exact ones: {listed(sorted(unsure), 8)}"
         )

@@ -294,6 +294,6 @@ def _choose_pair(
         raise Unsupported(
             f"line {line.number}, {shown(line.text)}, can be read with class {shown(choices[0][1])} or"
             f" {shown(choices[1][1])}",
-            cure="give arff=, the training file, whose header tells states from classes",
+            cure="give arff=, the training file, whose header lists states and classes",
         )
     return (likely[0],)

@@ -192,6 +192,6 @@ def _compare(model: agreement.Model) -> None:
         )
     if not report.agreed:
         raise QuiaError(
-            f"the model refuses all of the {report.rows} rows that were made up to compare it with what was loaded;"
+            f"the model refuses all {report.rows} rows that were generated to compare it with what was loaded;"
             " load it with check=False, and compare it on rows of your own"
         )

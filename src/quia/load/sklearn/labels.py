@@ -83,7 +83,7 @@ def for_regressor(label: Any) -> Rule:
     if label is None:
         raise Unsupported(
             "a regressor decides on no class",
-            cure="say which values to tell apart, as in label='low < 100 <= high' or label=[100, 200]",
+            cure="split its values into classes, as in label='low < 100 <= high' or label=[100, 200]",
         )
     if callable(label):
         return _by_function(lambda row: label(float(row[0])))

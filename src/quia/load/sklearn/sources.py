@@ -239,7 +239,8 @@ def _categories(raw: int, name: str, known: Sequence[Hashable], columns: Sequenc
         states.setdefault(no_value, absent)
     if not states:
         raise Unsupported(
-            f"no category of column {name!r} is taken by every step that uses it", cure="fit the steps on the same data"
+            f"no category of column {name!r} is accepted by every step that uses it",
+            cure="fit the steps on the same data",
         )
     variable = Variable.nominal(name, states, other=other, no_value=no_value)
     return Categories(variable, tuple({raw: value} for value in states.values()), single)
