@@ -50,7 +50,7 @@ def test_a_list_is_wanted(admissions: quia.DecisionGraph, name: str) -> None:
     if name in OR_ONE:
         assert ask(admissions, "GPA") == ask(admissions, ["GPA"])
         return
-    with pytest.raises(quia.InstanceError, match="is the text 'GPA'; give a list"):
+    with pytest.raises(quia.InstanceError, match="is the string 'GPA'; give a list"):
         ask(admissions, "GPA")
 
 

@@ -268,7 +268,7 @@ def test_choices_are_what_asking_in_order_gives() -> None:
 
     def value_in(predicate: Any, world: tuple[int, ...]) -> Any:
         for variable, state in enumerate(world):
-            predicate = pmml_choice.given(predicate, variable, state)
+            predicate = pmml_choice.substitute(predicate, variable, state)
         return predicate
 
     for trial in range(400):

@@ -169,8 +169,8 @@ def test_an_unknown_state_is_named_with_its_cure() -> None:
     [
         (lambda: Variable.nominal("x", []), "no states"),
         (lambda: Variable.nominal("x", ["a", "a"]), "'a' twice"),
-        (lambda: Variable.nominal("x", "abc"), "list of texts"),
-        (lambda: Variable.nominal("x", ["a", 1]), "states are texts"),
+        (lambda: Variable.nominal("x", "abc"), "list of strings"),
+        (lambda: Variable.nominal("x", ["a", 1]), "states are strings"),
         (lambda: Variable.nominal("", ["a"]), "name"),
         (lambda: Variable.numeric("x", [math.nan]), "is cut at nan"),
         (lambda: Variable.numeric("x", [(1, "beside")]), "is cut at"),

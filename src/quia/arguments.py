@@ -1,4 +1,4 @@
-"""What callers give, checked at the door, so that every function says the same of what is wrong with it."""
+"""Checks of arguments, so that every function reports the same fault in the same words."""
 
 from __future__ import annotations
 
@@ -10,72 +10,72 @@ from typing import Any
 from quia.errors import InstanceError, did_you_mean, shown
 
 
-def several(given: Any, option: str, of: str = "features") -> tuple[Any, ...]:
-    """The items of a list; a bare text is refused, as it is no list of its letters.
+def several(value: Any, option: str, of: str = "features") -> tuple[Any, ...]:
+    """The items of a list; a bare string is refused, since it is rarely meant as a list of its letters.
 
     >>> several({"GPA": 1}, "frozen")
     ('GPA',)
     >>> several("GPA", "frozen")
     Traceback (most recent call last):
-    quia.errors.InstanceError: frozen is the text 'GPA'; give a list of features
+    quia.errors.InstanceError: frozen is the string 'GPA'; give a list of features
     """
-    if isinstance(given, (str, bytes)):
-        raise InstanceError(f"{option} is the text {shown(given)}; give a list of {of}")
-    if not isinstance(given, Iterable):
-        raise InstanceError(f"{option} is {shown(given)}; give a list of {of}")
-    return tuple(given)
+    if isinstance(value, (str, bytes)):
+        raise InstanceError(f"{option} is the string {shown(value)}; give a list of {of}")
+    if not isinstance(value, Iterable):
+        raise InstanceError(f"{option} is {shown(value)}; give a list of {of}")
+    return tuple(value)
 
 
-def feature_indices(index: Mapping[str, int], given: Any, option: str, *, or_one: bool = False) -> tuple[int, ...]:
-    """The variables that a list of features names, in their order, once each; `or_one` takes one name alone too.
+def feature_indices(index: Mapping[str, int], value: Any, option: str, *, or_one: bool = False) -> tuple[int, ...]:
+    """The indices of the named features, sorted and without repetition; with `or_one` a single name is accepted too.
 
     >>> feature_indices({"SAT": 0, "GPA": 1}, ["GPA", "SAT", "GPA"], "frozen")
     (0, 1)
     """
-    names = (given,) if or_one and isinstance(given, str) else several(given, option)
+    names = (value,) if or_one and isinstance(value, str) else several(value, option)
     for name in names:
         if not isinstance(name, str) or name not in index:
             raise InstanceError(f"{option} is {shown(name)}, which is no feature{did_you_mean(name, index)}")
     return tuple(sorted({index[name] for name in names}))
 
 
-def whole(given: Any, option: str, otherwise: str = "") -> int:
-    """A whole number from 0 on, as an int, whatever kind of integer it is."""
+def whole(value: Any, option: str, otherwise: str = "") -> int:
+    """An integer from 0 on, of any integer type, as an int."""
     try:
-        number = -1 if isinstance(given, bool) else operator.index(given)
+        number = -1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
         number = -1
     if number < 0:
-        raise InstanceError(f"{option} is {shown(given)}; it is a whole number from 0 on{otherwise}")
+        raise InstanceError(f"{option} is {shown(value)}; it is a whole number from 0 on{otherwise}")
     return min(number, LARGEST)
 
 
 LARGEST = 2**62
-"""More than this of anything is all there is."""
+"""Larger numbers are reduced to this one, which exceeds the length of any list."""
 
 
-def whole_or_all(given: Any, option: str = "limit") -> int | None:
-    """A whole number from 0 on, or None for all."""
-    return None if given is None else whole(given, option, ", or None for all")
+def whole_or_all(value: Any, option: str = "limit") -> int | None:
+    """An integer from 0 on, or None for all."""
+    return None if value is None else whole(value, option, ", or None for all")
 
 
-def seconds(given: Any, each: str = "") -> float | None:
+def seconds(value: Any, each: str = "") -> float | None:
     """A timeout, or None for no limit."""
-    if given is None:
+    if value is None:
         return None
     try:
-        number = float(given) if isinstance(given, Real) and not isinstance(given, bool) else -1.0
+        number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else -1.0
     except OverflowError:
         number = float("inf")
     if not number >= 0:
-        raise InstanceError(f"timeout is {shown(given)}; it is a number of seconds{each}, or None for no limit")
+        raise InstanceError(f"timeout is {shown(value)}; it is a number of seconds{each}, or None for no limit")
     return number
 
 
-def flag(given: Any, option: str) -> bool:
+def flag(value: Any, option: str) -> bool:
     """True or False; 'no', which would count as true, is refused."""
-    import numpy as np  # not above, as `verify` is there before NumPy is
+    import numpy as np  # imported here, so that `verify` can be imported without NumPy
 
-    if not isinstance(given, (bool, np.bool_)):
-        raise InstanceError(f"{option} is {shown(given)}; it is True or False")
-    return bool(given)
+    if not isinstance(value, (bool, np.bool_)):
+        raise InstanceError(f"{option} is {shown(value)}; it is True or False")
+    return bool(value)

@@ -1,4 +1,4 @@
-"""The conditions on edges in words: `"< 1450"`, `"(0.6, 1.5]"`, `"missing"`, `["low", "medium"]`."""
+"""The conditions on edges as strings: `"< 1450"`, `"(0.6, 1.5]"`, `"missing"`, `["low", "medium"]`."""
 
 from __future__ import annotations
 
@@ -20,37 +20,41 @@ Condition = Interval | str
 """One condition on a numeric variable: an interval or 'missing'."""
 
 
-def parse(text: object) -> Condition:
+def parse(condition: object) -> Condition:
     """One numeric condition.
 
     >>> parse("< 1450"), parse("(0.6, 1.5]").lower, parse("missing")
     (Interval(lower=None, upper=Cut(threshold=1450.0, after=False)), Cut(threshold=0.6, after=True), 'missing')
     """
-    if not isinstance(text, str):
-        raise GraphError(f"the condition {shown(text)} is no text; write it as in '<= 3', '(0.6, 1.5]' or 'missing'")
-    if text.strip() == MISSING:
+    if not isinstance(condition, str):
+        raise GraphError(
+            f"the condition {shown(condition)} is not a string; write it as in '<= 3', '(0.6, 1.5]' or 'missing'"
+        )
+    if condition.strip() == MISSING:
         return MISSING
-    if compared := _COMPARISON.fullmatch(text):
-        operator, threshold = compared[1], _number(compared[2], text)
+    if compared := _COMPARISON.fullmatch(condition):
+        operator, threshold = compared[1], _number(compared[2], condition)
         cut = Cut(threshold, after=operator in ("<=", ">"))
         return Interval(None, cut) if operator[0] == "<" else Interval(cut, None)
-    if bounded := _INTERVAL.fullmatch(text):
-        low, high = _number(bounded[2], text), _number(bounded[3], text)
-        # An infinite end, whatever its bracket, is no cut: (-inf, 3] is all that is <= 3.
+    if bounded := _INTERVAL.fullmatch(condition):
+        low, high = _number(bounded[2], condition), _number(bounded[3], condition)
+        # An infinite end, whatever its bracket, is no cut: (-inf, 3] is <= 3.
         interval = Interval(
             None if low == -math.inf else Cut(low, after=bounded[1] == "("),
             None if high == math.inf else Cut(high, after=bounded[4] == "]"),
         )
         if low > high or (low == high and (bounded[1], bounded[4]) != ("[", "]")):
-            raise GraphError(f"the condition {shown(text)} holds for no number; its lower end must be below its upper")
+            raise GraphError(
+                f"the condition {shown(condition)} holds for no number; its lower end must be below its upper"
+            )
         return interval
     raise GraphError(
-        f"the condition {shown(text)} cannot be read; write it as in '<= 3', '> 3', '(0.6, 1.5]' or 'missing'"
+        f"the condition {shown(condition)} cannot be read; write it as in '<= 3', '> 3', '(0.6, 1.5]' or 'missing'"
     )
 
 
 def states_where(variable: Variable, conditions: Iterable[Condition]) -> Ranges:
-    """The states of a numeric variable, cut at these conditions' ends, in which one of them holds."""
+    """The states in which one of these conditions, whose ends are cuts of the numeric variable, holds."""
     last = len(variable.cuts)
     pairs = []
     for condition in conditions:
@@ -65,7 +69,7 @@ def states_where(variable: Variable, conditions: Iterable[Condition]) -> Ranges:
 
 
 def states_touched(variable: Variable, conditions: Iterable[Condition]) -> Ranges:
-    """The states of a numeric variable in which one of these conditions holds for some number, cut there or not.
+    """The states in which one of these conditions, whose ends may lie between cuts, holds for some number.
 
     What is compared in 32 bits is compared so with what the conditions say too, as states are written for that.
 
@@ -82,7 +86,7 @@ def states_touched(variable: Variable, conditions: Iterable[Condition]) -> Range
         lower, upper = (cut and _as_compared(variable, cut).last_below(variable.single) for cut in condition)
         low = 0 if lower is None else bisect_right(variable.below, lower)
         high = last if upper is None else bisect_left(variable.below, upper)
-        is_empty = any(cut is not None and cut.parts_nothing for cut in condition)
+        is_empty = any(cut is not None and cut.has_empty_side for cut in condition)
         if not is_empty and (lower is None or upper is None or lower < upper):
             pairs.append((low, high))
     return union(pairs)
@@ -105,34 +109,36 @@ def states_named(variable: Variable, names: Iterable[object]) -> Ranges:
 
 
 def write(variable: Variable, ranges: Ranges, domain: Ranges) -> str | list[str]:
-    """The condition that tells these states from the others in the domain, as it stands in the JSON format.
+    """The condition that distinguishes these states from the others in the domain, as the JSON format has it.
 
-    The domain is what is still possible where the condition is asked, so that a second test of a variable
+    The domain is what is still possible where the condition is tested, so that a second test of a variable
     reads `<= 1.7`, as its author wrote it, and not `(0.6, 1.7]`.
 
     >>> width = Variable.numeric("W", [0.6, 1.7])
     >>> write(width, ((1, 1),), ((0, 2),)), write(width, ((1, 1),), ((1, 2),))
     ('(0.6, 1.7]', '<= 1.7')
     """
-    found = [each if isinstance(each, str) else each.text for each in within(variable, ranges, domain)]
-    return found[0] if len(found) == 1 and variable.is_numeric else found
+    written = [
+        condition if isinstance(condition, str) else condition.text for condition in within(variable, ranges, domain)
+    ]
+    return written[0] if len(written) == 1 and variable.is_numeric else written
 
 
 def within(variable: Variable, ranges: Ranges, domain: Ranges) -> list[Condition]:
-    """The intervals, names or 'missing' that tell these states from the others in the domain."""
+    """The intervals, names or 'missing' that distinguish these states from the others in the domain."""
     if variable.labels is not None:
         return [variable.labels[state] for low, high in ranges for state in range(low, high + 1)]
     last = len(variable.cuts)
     numbers = [(low, min(high, last)) for low, high in ranges if low <= last]
     possible = [state for low, high in domain if low <= last for state in (low, min(high, last))]
-    found: list[Condition] = []
+    conditions: list[Condition] = []
     for low, high in numbers:
         lower = variable.cuts[low - 1] if low > possible[0] else None
         upper = variable.cuts[high] if high < possible[-1] else None
-        found.append(Interval(lower, upper).readable())
+        conditions.append(Interval(lower, upper).readable())
     if variable.missing and any(high == last + 1 for _, high in ranges):
-        found.append(MISSING)
-    return found
+        conditions.append(MISSING)
+    return conditions
 
 
 def _as_compared(variable: Variable, cut: Cut) -> Cut:
@@ -141,19 +147,19 @@ def _as_compared(variable: Variable, cut: Cut) -> Cut:
     return Cut(rounded, cut.after) if math.isfinite(rounded) else cut
 
 
-def _beyond(variable: Variable, cut: Cut | None, without: int) -> int:
+def _beyond(variable: Variable, cut: Cut | None, default: int) -> int:
     if cut is None:
-        return without
-    if cut.parts_nothing:
+        return default
+    if cut.has_empty_side:
         return len(variable.cuts) + 1 if cut.after else 0
     return variable.state_beyond(cut)
 
 
-def _number(text: str, condition: str) -> float:
+def _number(threshold: str, condition: str) -> float:
     try:
-        number = float(text) if "_" not in text else math.nan
+        number = float(threshold) if "_" not in threshold else math.nan
     except ValueError:
         number = math.nan
     if number != number:
-        raise GraphError(f"the condition {shown(condition)} has {shown(text)} where a number should be")
+        raise GraphError(f"the condition {shown(condition)} has {shown(threshold)} where a number should be")
     return number

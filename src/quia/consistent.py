@@ -1,8 +1,8 @@
 """The weak test-once property (paper §4), established rather than assumed.
 
-A graph may test a variable again. The closed form of a complete reason is right only if every later test parts just
-the states that the path before it has left possible. So nodes are copied per *context*: what is still possible of
-the variables that were tested above and are tested again below. Where contexts agree, sharing stays.
+A graph may test a variable again. The closed form of a complete reason is right only if every later test splits exactly
+the states that the path before it has left possible. So nodes are copied per *context*: the states still possible for
+the variables that were tested above and are tested again below. Where contexts are equal, nodes stay shared.
 
 Everything here works on plain lists, children first: `tests[n]` is the variable a node tests or -1, `edges[n]` its
 (states, child) pairs.
@@ -27,7 +27,7 @@ CONTEXTS_LIMIT = 3_000_000
 
 Edges = tuple[tuple[Ranges, int], ...]
 Context = int
-"""A context by its number in `Contexts`; 0 is the one in which all is possible."""
+"""A context by its number in `Contexts`; 0 is the one in which everything is possible."""
 
 
 class Specialised(NamedTuple):
@@ -42,20 +42,20 @@ def establish(
 ) -> Specialised:
     """The graph with the weak test-once property.
 
-    Raises GraphError where the edges of a node do not part what is possible there, TooLarge where contexts differ
-    too often. Complexity: linear for trees and for graphs that test no variable again; for others near-linear in the
-    nodes made, as a context shares all but what differs with the one above it.
+    Raises GraphError where the edges of a node do not partition the states possible there, TooLarge where contexts
+    differ too often. Complexity: linear for trees and for graphs that test no variable again; for others near-linear in
+    the nodes made, as a context shares all but what differs with the one above it.
     """
-    whole: list[Ranges] = [((0, v.size - 1),) for v in variables]
+    all_states: list[Ranges] = [((0, v.size - 1),) for v in variables]
     again = variables_tested_again(len(variables), tests, edges)
     if not again and all(
-        _restricted(variables[v], edges[node], whole[v], names[node]) == edges[node]
+        _restricted(variables[v], edges[node], all_states[v], names[node]) == edges[node]
         for node, v in enumerate(tests)
         if v >= 0
     ):
         return Specialised(list(range(len(tests))), list(edges))
-    way = _Tree if _is_tree(edges) else _Shared
-    return way(variables, tests, edges, names, whole, again).specialise()
+    specialiser = _Tree if _is_tree(edges) else _Shared
+    return specialiser(variables, tests, edges, names, all_states, again).specialise()
 
 
 def variables_tested_again(count: int, tests: Sequence[int], edges: Sequence[Edges]) -> set[int]:
@@ -76,7 +76,7 @@ def _on_cycles(after: Sequence[Iterable[int]]) -> set[int]:
     order, low = [unseen] * len(after), [0] * len(after)
     path: list[int] = []
     on_path = [False] * len(after)
-    found: set[int] = set()
+    on_cycles: set[int] = set()
     clock = 0
     for start in range(len(after)):
         if order[start] != unseen:
@@ -109,8 +109,8 @@ def _on_cycles(after: Sequence[Iterable[int]]) -> set[int]:
                     for member in component:
                         on_path[member] = False
                     if len(component) > 1 or here in after[here]:
-                        found.update(component)
-    return found
+                        on_cycles.update(component)
+    return on_cycles
 
 
 def _is_tree(edges: Sequence[Edges]) -> bool:
@@ -124,7 +124,7 @@ def _is_tree(edges: Sequence[Edges]) -> bool:
 
 
 def _restricted(variable: Variable, edges: Edges, possible: Ranges, name: str) -> Edges:
-    """The edges cut down to the possible states, impossible ones left out; they must part the possible states."""
+    """The edges restricted to the possible states, which they must partition; impossible edges are left out."""
     if len(edges) == 1 and edges[0][0] == possible:
         return edges
     kept = []
@@ -135,7 +135,7 @@ def _restricted(variable: Variable, edges: Edges, possible: Ranges, name: str) -
             kept.append((common, child))
             covered += size(common)
     if covered != size(possible) or (len(kept) > 1 and _overlap(kept) is not None):
-        _complain(variable, kept, possible, name)
+        _raise_fault(variable, kept, possible, name)
     return tuple(kept)
 
 
@@ -149,7 +149,7 @@ def _overlap(edges: Sequence[tuple[Ranges, int]]) -> int | None:
     return None
 
 
-def _complain(variable: Variable, edges: Sequence[tuple[Ranges, int]], possible: Ranges, name: str) -> None:
+def _raise_fault(variable: Variable, edges: Sequence[tuple[Ranges, int]], possible: Ranges, name: str) -> None:
     shared = _overlap(edges)
     if shared is not None:
         raise GraphError(
@@ -162,7 +162,7 @@ def _complain(variable: Variable, edges: Sequence[tuple[Ranges, int]], possible:
 
 
 class _Specialiser:
-    """What both ways share: the input, and the nodes made so far."""
+    """The input and the nodes made so far, for trees and for graphs."""
 
     def __init__(
         self,
@@ -170,12 +170,12 @@ class _Specialiser:
         tests: Sequence[int],
         edges: Sequence[Edges],
         names: Sequence[str],
-        whole: Sequence[Ranges],
+        all_states: Sequence[Ranges],
         again: set[int],
     ) -> None:
         self.variables, self.tests, self.edges, self.names = variables, tests, edges, names
-        self.whole, self.again = whole, again
-        self.made = Specialised([], [])
+        self.all_states, self.again = all_states, again
+        self.result = Specialised([], [])
         self.limit = len(tests) + GROWTH_LIMIT
         self.ranges_left = RANGES_LIMIT + sum(len(states) for outgoing in edges for states, _ in outgoing)
 
@@ -191,20 +191,20 @@ class _Specialiser:
         kept = _restricted(self.variables[self.tests[node]], self.edges[node], possible, self.names[node])
         self.ranges_left -= sum(len(states) for states, _ in kept)
         if self.ranges_left < 0:
-            raise self._too_large(RANGES_LIMIT, "ranges of states more than are given")
+            raise self._too_large(RANGES_LIMIT, "ranges of states more than the graph has")
         return kept
 
     def _add(self, node: int, edges: Edges) -> int:
-        self.made.origin.append(node)
-        self.made.edges.append(edges)
-        return len(self.made.origin) - 1
+        self.result.origin.append(node)
+        self.result.edges.append(edges)
+        return len(self.result.origin) - 1
 
 
 class _Tree(_Specialiser):
     """A tree has one path to each node, so one walk with the possible states of each variable is enough."""
 
     def specialise(self) -> Specialised:
-        possible = list(self.whole)
+        possible = list(self.all_states)
         before: list[Ranges] = []
         root = len(self.tests) - 1
         # A frame is a node, its restricted edges, and the copies of those of its children that are done.
@@ -223,7 +223,7 @@ class _Tree(_Specialiser):
             else:
                 copy = self._add(node, tuple((states, c) for (states, _), c in zip(kept, done, strict=True)))
             if not work:
-                return self.made
+                return self.result
             possible[self.tests[work[-1][0]]] = before.pop()
             work[-1][2].append(copy)
 
@@ -262,7 +262,7 @@ class _Shared(_Specialiser):
                 copies[key] = self._unique(key[0], kept, [copies[child] for child in below], unique)
                 work.pop()
         self._drop_unused(copies[root])
-        return self.made
+        return self.result
 
     def _check_steps(self) -> None:
         most = CONTEXTS_LIMIT + 100 * len(self.tests)
@@ -274,14 +274,14 @@ class _Shared(_Specialiser):
         variable = self.tests[node]
         if variable < 0:
             return (), []
-        number, whole, contexts = self.number.get(variable), self.whole[variable], self.contexts
-        possible = whole if number is None else contexts.get(context, number) or whole
+        number, all_states, contexts = self.number.get(variable), self.all_states[variable], self.contexts
+        possible = all_states if number is None else contexts.get(context, number) or all_states
         kept = self._restricted(node, possible)
-        rest = context if number is None or possible is whole else contexts.put(context, number, None)
+        rest = context if number is None or possible is all_states else contexts.put(context, number, None)
         below = []
         for states, child in kept:
             there = contexts.restricted(rest, relevant[child])
-            if number is not None and states != whole and self.sets.has(relevant[child], number):
+            if number is not None and states != all_states and self.sets.has(relevant[child], number):
                 there = contexts.put(there, number, states)
             below.append((child, there))
         return kept, below
@@ -295,20 +295,20 @@ class _Shared(_Specialiser):
         return unique[node, edges]
 
     def _relevant(self) -> list[int]:
-        """For each node the set of the variables tested again that are tested at or below it."""
+        """For each node the set of the repeatedly tested variables that are tested at or below it."""
         below: list[int] = []
         for node, variable in enumerate(self.tests):
-            found = 0
+            tested = 0
             for _, child in self.edges[node]:
-                found = self.sets.union(found, below[child])
+                tested = self.sets.union(tested, below[child])
             number = self.number.get(variable)
-            below.append(found if number is None else self.sets.added(found, number))
+            below.append(tested if number is None else self.sets.added(tested, number))
             self._check_steps()
         return below
 
     def _drop_unused(self, root: int) -> None:
-        """Keep what the root reaches (a copy whose parents were all bypassed is reached by none), root last."""
-        origin, edges = self.made
+        """Keep the nodes that the root reaches, root last; a copy is unreachable if all its parents were bypassed."""
+        origin, edges = self.result
         used = [False] * len(origin)
         used[root] = True
         for node in range(root, -1, -1):
@@ -322,4 +322,4 @@ class _Shared(_Specialiser):
                 position[node] = len(position)
                 kept.origin.append(origin[node])
                 kept.edges.append(tuple((states, position[child]) for states, child in edges[node]))
-        self.made = kept
+        self.result = kept

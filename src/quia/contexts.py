@@ -1,7 +1,7 @@
-"""Sets of variables and contexts in a shared form: a million of them that differ little cost little.
+"""Sets of variables and contexts that share what they have in common: a million that differ little cost little.
 
 Both are binary tries over the numbers of the variables, whose leaves have a slot of some bits for each variable. A trie
-is an int, its place in the table of all parts made so far; equal ones are the same int, and 0 is the empty one.
+is an int, its index in the table of all nodes so far; equal tries are the same int, and 0 is the empty one.
 """
 
 from __future__ import annotations
@@ -11,38 +11,38 @@ from quia.ranges import Ranges
 _BLOCK_BITS = 5
 _BLOCK = 1 << _BLOCK_BITS  # variables in a leaf
 _SLOT = 32  # bits that a context has for each of them
-_MOST_KEPT = 1 << 18  # remembered results of an operation; they are made again when they are needed again
+_MOST_KEPT = 1 << 18  # cached results of an operation; a dropped one is computed again when needed
 
-_Part = int | tuple[int, int]
+_Node = int | tuple[int, int]
 """A leaf, or the two halves of a trie."""
 
 
 class _Tries:
-    """Tries of one height; `steps` counts what was spent on them, and so bounds what they hold."""
+    """Tries of one height; `steps` counts the work done on them, and so bounds their memory."""
 
     def __init__(self, height: int, slot: int) -> None:
         self.height = height
         self.steps = 0
         self._slot = slot
-        self.parts: list[_Part] = [0]
-        self._number: dict[_Part, int] = {0: 0, (0, 0): 0}
-        self._done: dict[tuple[int, int], int] = {}
+        self.nodes: list[_Node] = [0]
+        self._number: dict[_Node, int] = {0: 0, (0, 0): 0}
+        self._cached: dict[tuple[int, int], int] = {}
 
-    def _made(self, part: _Part) -> int:
-        number = self._number.get(part)
+    def _intern(self, node: _Node) -> int:
+        number = self._number.get(node)
         if number is None:
-            number = self._number[part] = len(self.parts)
-            self.parts.append(part)
+            number = self._number[node] = len(self.nodes)
+            self.nodes.append(node)
         return number
 
     def _halves(self, trie: int) -> tuple[int, int]:
-        return self.parts[trie] if trie else (0, 0)  # type: ignore[return-value]
+        return self.nodes[trie] if trie else (0, 0)  # type: ignore[return-value]
 
     def _leaf(self, trie: int) -> int:
-        return self.parts[trie]  # type: ignore[return-value]
+        return self.nodes[trie]  # type: ignore[return-value]
 
     def slot(self, trie: int, member: int) -> int:
-        """What a trie has for a member; 0 if it has nothing."""
+        """The value that a trie has for a member; 0 if it has none."""
         block = member >> _BLOCK_BITS
         for height in range(self.height - 1, -1, -1):
             if not trie:
@@ -51,26 +51,26 @@ class _Tries:
         return self._leaf(trie) >> (member & _BLOCK - 1) * self._slot & (1 << self._slot) - 1
 
     def with_slot(self, trie: int, member: int, value: int) -> int:
-        """The trie that has this value for a member."""
-        block, place = member >> _BLOCK_BITS, (member & _BLOCK - 1) * self._slot
-        way = []
+        """The trie with this value for a member."""
+        block, shift = member >> _BLOCK_BITS, (member & _BLOCK - 1) * self._slot
+        path = []
         for height in range(self.height - 1, -1, -1):
             halves = self._halves(trie)
-            way.append((halves, block >> height & 1))
+            path.append((halves, block >> height & 1))
             trie = halves[block >> height & 1]
         leaf = self._leaf(trie)
-        made = self._made(leaf ^ ((leaf >> place & (1 << self._slot) - 1) ^ value) << place)
-        for (left, right), on_the_right in reversed(way):
-            made = self._made((left, made) if on_the_right else (made, right))
-        self.steps += len(way) + 1
-        return made
+        result = self._intern(leaf ^ ((leaf >> shift & (1 << self._slot) - 1) ^ value) << shift)
+        for (left, right), on_the_right in reversed(path):
+            result = self._intern((left, result) if on_the_right else (result, right))
+        self.steps += len(path) + 1
+        return result
 
-    def _remember(self, key: tuple[int, int], made: int) -> int:
+    def _remember(self, key: tuple[int, int], result: int) -> int:
         self.steps += 1
-        if len(self._done) >= _MOST_KEPT:
-            self._done.clear()
-        self._done[key] = made
-        return made
+        if len(self._cached) >= _MOST_KEPT:
+            self._cached.clear()
+        self._cached[key] = result
+        return result
 
 
 class Sets(_Tries):
@@ -94,7 +94,7 @@ class Sets(_Tries):
         return self.with_slot(trie, member, 1)
 
     def union(self, one: int, other: int) -> int:
-        """The members of either. Complexity: what is in one only, or in both alike, is not looked at."""
+        """The members of either. Complexity: subtries that only one has, or that are equal, are not visited."""
         return self._union(one, other, self.height)
 
     def _union(self, one: int, other: int, height: int) -> int:  # the recursion is as deep as the trie is high
@@ -103,16 +103,16 @@ class Sets(_Tries):
         if not one:
             return other
         key = (one, other)
-        if key in self._done:
-            return self._done[key]
+        if key in self._cached:
+            return self._cached[key]
         if height == 0:
-            return self._remember(key, self._made(self._leaf(one) | self._leaf(other)))
+            return self._remember(key, self._intern(self._leaf(one) | self._leaf(other)))
         (a, b), (c, d) = self._halves(one), self._halves(other)
-        return self._remember(key, self._made((self._union(a, c, height - 1), self._union(b, d, height - 1))))
+        return self._remember(key, self._intern((self._union(a, c, height - 1), self._union(b, d, height - 1))))
 
 
 class Contexts(_Tries):
-    """What is still possible of some variables, which are members of `sets`; of the others it is everything.
+    """The states still possible for some variables, which are members of `sets`; for the others all are possible.
 
     >>> contexts = Contexts(Sets(1000))
     >>> narrowed = contexts.put(contexts.put(0, 700, ((0, 1),)), 3, ((2, 2),))
@@ -127,14 +127,14 @@ class Contexts(_Tries):
         self.sets = sets
         self._states: list[Ranges | None] = [None]
         self._number_of: dict[Ranges | None, int] = {None: 0}
-        self._mask: dict[int, int] = {}  # of a leaf of a set: all bits of the slots of its members
+        self._mask: dict[int, int] = {}  # leaf of a set → all bits of the slots of its members
 
     def get(self, trie: int, variable: int) -> Ranges | None:
-        """The states possible of a variable, None if all are."""
+        """The states possible for a variable, None if all are."""
         return self._states[self.slot(trie, variable)]
 
     def put(self, trie: int, variable: int, states: Ranges | None) -> int:
-        """The context in which these states are possible of a variable, or all if it is None."""
+        """The context in which these states are possible for a variable, or all if None."""
         number = self._number_of.get(states)
         if number is None:
             number = self._number_of[states] = len(self._states)
@@ -142,23 +142,25 @@ class Contexts(_Tries):
         return self.with_slot(trie, variable, number)
 
     def restricted(self, trie: int, kept: int) -> int:
-        """The context of those variables alone that are in a set."""
+        """The context of only those variables that are in a set."""
         return self._restricted(trie, kept, self.height)
 
     def _restricted(self, trie: int, kept: int, height: int) -> int:  # the recursion is as deep as the trie is high
         if not trie or not kept:
             return 0
         key = (trie, kept)
-        if key in self._done:
-            return self._done[key]
+        if key in self._cached:
+            return self._cached[key]
         if height == 0:
-            return self._remember(key, self._made(self._leaf(trie) & self._slots(self.sets.parts[kept])))
+            return self._remember(key, self._intern(self._leaf(trie) & self._slots(self.sets.nodes[kept])))
         (a, b), (c, d) = self._halves(trie), self.sets._halves(kept)
-        return self._remember(key, self._made((self._restricted(a, c, height - 1), self._restricted(b, d, height - 1))))
+        return self._remember(
+            key, self._intern((self._restricted(a, c, height - 1), self._restricted(b, d, height - 1)))
+        )
 
-    def _slots(self, members: _Part) -> int:
+    def _slots(self, members: _Node) -> int:
         assert isinstance(members, int)
         if members not in self._mask:
-            whole = (1 << _SLOT) - 1
-            self._mask[members] = sum(whole << place * _SLOT for place in range(_BLOCK) if members >> place & 1)
+            full_slot = (1 << _SLOT) - 1
+            self._mask[members] = sum(full_slot << place * _SLOT for place in range(_BLOCK) if members >> place & 1)
         return self._mask[members]

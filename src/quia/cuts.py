@@ -27,7 +27,7 @@ class Cut(NamedTuple):
         return self.threshold if self.after else math.nextafter(self.threshold, -math.inf)
 
     @property
-    def parts_nothing(self) -> bool:
+    def has_empty_side(self) -> bool:
         """Whether no number lies on one side: `<= inf` and `< -inf`."""
         return self.threshold == (math.inf if self.after else -math.inf)
 

@@ -1,4 +1,4 @@
-"""What can go wrong: each message names the fault, the value and the cure in one sentence."""
+"""Errors and warnings: each message names the fault, the value and the cure in one sentence."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ class QuiaError(Exception):
     """Any fault that quia reports; the parent of all others."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Exceptions are remade from `args` alone, which lack what an `__init__` takes by keyword.
-        return _raised_elsewhere, (type(self), self.args, self.__dict__)
+        # By default an exception is unpickled from `args` alone, which lack the keyword arguments of `__init__`.
+        return _unpickled, (type(self), self.args, self.__dict__)
 
 
-def _raised_elsewhere(kind: type[QuiaError], args: tuple[Any, ...], details: dict[str, Any]) -> QuiaError:
+def _unpickled(kind: type[QuiaError], args: tuple[Any, ...], details: dict[str, Any]) -> QuiaError:
     fault = kind.__new__(kind, *args)
     fault.__dict__.update(details)
     return fault
 
 
 class GraphError(QuiaError):
-    """A decision graph that is not one: a cycle, overlapping edges, an undeclared class …"""
+    """An invalid decision graph: a cycle, overlapping edges, an undeclared class …"""
 
 
 class InstanceError(QuiaError):
@@ -34,7 +34,7 @@ class InstanceError(QuiaError):
 
 
 class MissingValue(InstanceError):
-    """A value that is missing where the model does not say what becomes of it, or where the decision depends on it."""
+    """A missing value for which the model has no branch, or on which the decision depends."""
 
     def __init__(self, message: str, *, feature: str, why: str = "") -> None:
         self.feature, self.why = feature, why
@@ -50,8 +50,8 @@ class FormatError(QuiaError):
 
     def __init__(self, message: str, *, file: str | None = None, line: int | None = None) -> None:
         self.file, self.line = file, line
-        place = ", line ".join(str(part) for part in (file, line) if part is not None)
-        super().__init__(f"{place}: {message}" if place else message)
+        location = ", line ".join(str(item) for item in (file, line) if item is not None)
+        super().__init__(f"{location}: {message}" if location else message)
 
 
 class Unsupported(QuiaError):
@@ -63,7 +63,7 @@ class Unsupported(QuiaError):
 
 
 class Refuted(QuiaError):
-    """A claimed reason that is none; the witness shows why.
+    """A claimed reason that is not one; the witness shows why.
 
     The witness is an instance (feature → state) that refutes the claim, or the smaller reason (feature → state)
     that makes the claimed one not minimal, or None if no change of the claimed features can change the decision.
@@ -75,7 +75,7 @@ class Refuted(QuiaError):
 
 
 class TooLarge(QuiaError):
-    """Work that would pass a stated limit."""
+    """Work that would exceed a stated limit."""
 
     def __init__(self, message: str, *, limit: float) -> None:
         self.limit = limit
@@ -87,9 +87,9 @@ class QuiaWarning(UserWarning):
 
 
 def warn(message: str, category: type[QuiaWarning]) -> None:
-    """Warn whoever called quia: the warning points at the first caller that is not a module of this package.
+    """Warn the caller of quia: the warning points at the first caller that is not a module of this package.
 
-    Modules are known by their names, because the folder of a clone or of a user may be called `quia` too.
+    Modules are recognised by name, because the directory of a clone or of a user may be called `quia` too.
     """
     package = __name__.partition(".")[0]
     level, frame = 2, sys._getframe(1)
@@ -99,18 +99,18 @@ def warn(message: str, category: type[QuiaWarning]) -> None:
 
 
 def listed(names: Iterable[Any], most: int = 12) -> str:
-    """The names in a row, cut where a sentence would get too long.
+    """The names separated by commas, cut where a sentence would get too long.
 
     >>> listed(["low", "medium", "high"]), listed(range(100), most=3)
     ('low, medium, high', '0, 1, 2, … (100 in all)')
     """
-    known = names if isinstance(names, Sized) else list(names)
-    texts = ", ".join(brief(str(name)) or "''" for name in islice(known, most))
-    return texts if len(known) <= most else f"{texts}, … ({len(known)} in all)"
+    items = names if isinstance(names, Sized) else list(names)
+    joined = ", ".join(brief(str(name)) or "''" for name in islice(items, most))
+    return joined if len(items) <= most else f"{joined}, … ({len(items)} in all)"
 
 
 def brief(text: str, most: int = 200) -> str:
-    """A text, cut where a sentence would get too long."""
+    """A string, cut where a sentence would get too long."""
     return text if len(text) <= most else text[:most] + "…"
 
 
@@ -133,7 +133,7 @@ def shown(value: object, most: int = 80) -> str:
 
 
 def sentence(fault: BaseException, most: int = 200) -> str:
-    """What a library says of a fault, in one line: its name and the beginning of its message.
+    """An exception in one line: its type and the beginning of its message.
 
     >>> sentence(ValueError("the file\\n  is damaged"))
     'ValueError: the file is damaged'
@@ -143,7 +143,7 @@ def sentence(fault: BaseException, most: int = 200) -> str:
 
 
 def did_you_mean(wrong: object, names: Iterable[str]) -> str:
-    """A hint at the nearest name, or nothing.
+    """A hint at the nearest name, or an empty string.
 
     >>> did_you_mean("midium", ["low", "medium", "high"])
     " (did you mean 'medium'?)"
@@ -166,6 +166,6 @@ def did_you_mean(wrong: object, names: Iterable[str]) -> str:
     return f" (did you mean {shown(nearest)}?)" if nearest is not None else ""
 
 
-_ALIKE = 0.6  # share of letters that a name must have in common with what was written
+_ALIKE = 0.6  # share of letters that a name must have in common with the wrong one
 _COMPARED = 60  # letters of a name that are compared
-_WELL_COMPARED = 20  # names whose letters are compared in their order too, which is slow: those with most in common
+_WELL_COMPARED = 20  # names with most letters in common, which are also compared in the order of letters, which is slow

@@ -15,6 +15,7 @@ Ints = npt.NDArray[np.integer[Any]]
 
 
 def flat_edges(edges: Sequence[Edges]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """The arrays (edge_start, child, range_start, low, high): a node's edges, an edge's ranges of states."""
     edge_start, child, range_start, low, high = [0], [], [0], [], []
     for outgoing in edges:
         for states, there in outgoing:
@@ -34,20 +35,21 @@ def flat_edges(edges: Sequence[Edges]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
 
 
 def names_of_copies(origin: Sequence[int], names: Sequence[str]) -> Iterator[str]:
-    """Each node's own name; its second copy is called name~2, and so on."""
-    taken = set(names)
+    """The names of copies: the first has the name of its node, the second is called name~2, and so on."""
+    used = set(names)
     copies: dict[int, int] = {}
     for node in origin:
         copies[node] = copies.get(node, 0) + 1
         name = names[node]
         if copies[node] > 1:
-            while (name := f"{names[node]}~{copies[node]}") in taken:
+            while (name := f"{names[node]}~{copies[node]}") in used:
                 copies[node] += 1
-            taken.add(name)
+            used.add(name)
         yield name
 
 
 def what_changed(origin: Sequence[int], names: Sequence[str]) -> Iterator[str]:
+    """Notes on the nodes that were copied or dropped; node n is a copy of node origin[n]."""
     kept = set(origin)
     if len(kept) < len(origin):
         copied = len({node for node, count in _counts(origin).items() if count > 1})

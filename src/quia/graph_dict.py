@@ -77,7 +77,7 @@ def write(graph: DecisionGraph) -> dict[str, Any]:
 
 
 def _declared(graph: DecisionGraph) -> dict[str, Any]:
-    """The variables' declarations; what the conditions of the nodes show already is not said again."""
+    """The declarations of the variables, without cuts that the conditions of the nodes already show."""
     ends: dict[int, set[int]] = {v: set() for v in range(len(graph.variables))}
     for test, _, edges in graph.nodes:
         for states, _ in edges:
@@ -94,9 +94,9 @@ def _declared(graph: DecisionGraph) -> dict[str, Any]:
             declared[variable.name]["type"] = "float32"
         if variable.missing and not ends[index]:
             declared[variable.name]["missing"] = True
-        idle = [cut for state, cut in enumerate(variable.cuts) if state not in ends[index]]
-        if idle:
-            declared[variable.name]["cuts"] = [Interval(None, cut).readable().text for cut in idle]
+        unused = [cut for state, cut in enumerate(variable.cuts) if state not in ends[index]]
+        if unused:
+            declared[variable.name]["cuts"] = [Interval(None, cut).readable().text for cut in unused]
     return declared
 
 
@@ -120,12 +120,12 @@ def _declarations(data: Any) -> dict[str, Mapping[str, Any]]:
     for name, declared in data.items():
         what = f"variable {shown(name)}"
         if not isinstance(name, str) or not name:
-            raise GraphError(f"a variable's name is {shown(name)}; it must be a text that is not empty")
+            raise GraphError(f"a variable's name is {shown(name)}; it must be a string that is not empty")
         kind = declared.get("kind") if isinstance(declared, Mapping) else None
         if kind == "nominal":
             _check_keys(declared, what, required=("kind", "states"), optional=("other", "missing"))
             if not isinstance(declared["states"], (list, tuple)):
-                raise GraphError(f"the states of {what} are {shown(declared['states'])}; give a list of texts")
+                raise GraphError(f"the states of {what} are {shown(declared['states'])}; give a list of strings")
         elif kind == "numeric":
             _check_keys(declared, what, required=("kind",), optional=("type", "missing", "cuts"))
             if declared.get("type", "float64") not in ("float32", "float64"):
@@ -135,18 +135,18 @@ def _declarations(data: Any) -> dict[str, Mapping[str, Any]]:
             if not isinstance(declared.get("missing", False), bool):
                 raise GraphError(f"'missing' of {what} is {shown(declared['missing'])}; it is true or false")
         else:
-            given = shown(kind) if isinstance(declared, Mapping) else shown(declared)
-            raise GraphError(f"{what} is of kind {given}; kinds are 'nominal' and 'numeric'")
+            shown_kind = shown(kind) if isinstance(declared, Mapping) else shown(declared)
+            raise GraphError(f"{what} is of kind {shown_kind}; kinds are 'nominal' and 'numeric'")
     return dict(data)
 
 
 def _classes(data: Any) -> dict[str, int]:
     if not isinstance(data, (list, tuple)) or not data:
-        raise GraphError(f"'classes' is {shown(data)}; it must be a list of one or more texts")
+        raise GraphError(f"'classes' is {shown(data)}; it must be a list of one or more strings")
     classes: dict[str, int] = {}
     for label in data:
         if not isinstance(label, str):
-            raise GraphError(f"a class is {shown(label)}; classes are texts")
+            raise GraphError(f"a class is {shown(label)}; classes are strings")
         if label in classes:
             raise GraphError(f"the class {shown(label)} is named twice; classes must differ")
         classes[label] = len(classes)
@@ -154,12 +154,12 @@ def _classes(data: Any) -> dict[str, int]:
 
 
 def _nodes(data: Any) -> dict[str, Mapping[str, Any]]:
-    """The nodes, their outer form checked."""
+    """The nodes, checked for their keys and for edges that lead to nodes."""
     if not isinstance(data, Mapping):
         raise GraphError(f"'nodes' is {shown(data)}; it must be an object from name to node")
     for name, node in data.items():
         if not isinstance(name, str):
-            raise GraphError(f"a node's name is {shown(name)}; names are texts")
+            raise GraphError(f"a node's name is {shown(name)}; names are strings")
         if isinstance(node, Mapping) and "class" in node:
             _check_keys(node, f"leaf {name!r}", required=("class",))
             continue
@@ -177,24 +177,24 @@ def _nodes(data: Any) -> dict[str, Mapping[str, Any]]:
 def _children_first(nodes: Mapping[str, Mapping[str, Any]], root: str) -> list[str]:
     """The nodes that the root reaches, children before parents; a cycle is an error."""
     order: list[str] = []
-    open_since: dict[str, bool] = {root: True}  # True while on the path from the root, False when done
+    on_current_path: dict[str, bool] = {root: True}  # True while on the path from the root, False when done
     work = [(root, iter(nodes[root].get("edges", ())))]
     while work:
         name, rest = work[-1]
         for edge in rest:
             there = edge["to"]
-            if there not in open_since:
-                open_since[there] = True
+            if there not in on_current_path:
+                on_current_path[there] = True
                 work.append((there, iter(nodes[there].get("edges", ()))))
                 break
-            if open_since[there]:
-                path = [on_path for on_path, _ in work]
+            if on_current_path[there]:
+                path = [ancestor for ancestor, _ in work]
                 cycle = [*path[path.index(there) :], there]
-                way = " → ".join(brief(on_path, 30) for on_path in cycle[:8])
-                raise GraphError(f"node {shown(there)} is below itself: {way}; a graph has no cycle")
+                shown_cycle = " → ".join(brief(ancestor, 30) for ancestor in cycle[:8])
+                raise GraphError(f"node {shown(there)} is below itself: {shown_cycle}; a graph has no cycle")
         else:
             work.pop()
-            open_since[name] = False
+            on_current_path[name] = False
             order.append(name)
     return order
 
@@ -208,14 +208,14 @@ def _parsed_edges(
         raise GraphError(f"node {shown(name)} tests {shown(test)}, which is no variable{did_you_mean(test, declared)}")
     parsed: list[tuple[_Conditions, str]] = []
     for edge in node["edges"]:
-        given = edge["if"] if isinstance(edge["if"], (list, tuple)) else [edge["if"]]
-        if not given:
+        listed_conditions = edge["if"] if isinstance(edge["if"], (list, tuple)) else [edge["if"]]
+        if not listed_conditions:
             raise GraphError(f"an edge of node {shown(name)} has no condition; say for which states it is")
         if declared[test]["kind"] == "nominal":
-            parsed.append((tuple(given), edge["to"]))
+            parsed.append((tuple(listed_conditions), edge["to"]))
             continue
         try:
-            parsed.append((tuple(conditions.parse(text) for text in given), edge["to"]))
+            parsed.append((tuple(conditions.parse(condition) for condition in listed_conditions), edge["to"]))
         except GraphError as fault:
             raise GraphError(f"node {shown(name)}: {fault}") from None
     return parsed
@@ -228,37 +228,39 @@ def _variables(
     reached: Collection[str],
 ) -> list[Variable]:
     """The variables, the numeric ones cut wherever a node, or their declaration, cuts them."""
-    cuts = {name: dict.fromkeys(_declared_cuts(name, how)) for name, how in declared.items()}
-    missing = {name for name, how in declared.items() if how.get("missing")}
+    cuts = {name: dict.fromkeys(_declared_cuts(name, declaration)) for name, declaration in declared.items()}
+    missing = {name for name, declaration in declared.items() if declaration.get("missing")}
     for name, edges in parsed.items():
         test = nodes[name]["test"]
         if declared[test]["kind"] == "nominal":
             continue
-        for given, _ in edges:
-            for condition in given:
+        for edge_conditions, _ in edges:
+            for condition in edge_conditions:
                 if condition == MISSING:
                     if name in reached:
                         missing.add(test)
                 elif isinstance(condition, Interval):
                     cuts[test].update((cut, None) for cut in condition if cut is not None)
     return [
-        Variable.nominal(name, how["states"], other=how.get("other"), no_value=how.get("missing"))
-        if how["kind"] == "nominal"
-        else Variable.numeric(name, cuts[name], missing=name in missing, single=how.get("type") == "float32")
-        for name, how in declared.items()
+        Variable.nominal(
+            name, declaration["states"], other=declaration.get("other"), no_value=declaration.get("missing")
+        )
+        if declaration["kind"] == "nominal"
+        else Variable.numeric(name, cuts[name], missing=name in missing, single=declaration.get("type") == "float32")
+        for name, declaration in declared.items()
     ]
 
 
 def _declared_cuts(name: str, declared: Mapping[str, Any]) -> list[Cut]:
-    """Cuts that no node need make: a declaration may list them, as in `"cuts": ["<= 3", "< 4"]`."""
+    """The cuts in a declaration, as in `"cuts": ["<= 3", "< 4"]`, which nodes need not make."""
     cuts = []
-    for text in declared.get("cuts", ()):
+    for cut in declared.get("cuts", ()):
         try:
-            condition = conditions.parse(text)
+            condition = conditions.parse(cut)
         except GraphError as fault:
             raise GraphError(f"the cuts of variable {shown(name)}: {fault}") from None
         if isinstance(condition, str) or condition.lower is not None or condition.upper is None:
-            raise GraphError(f"a cut of variable {shown(name)} is {shown(text)}; write it as '<= t' or '< t'")
+            raise GraphError(f"a cut of variable {shown(name)} is {shown(cut)}; write it as '<= t' or '< t'")
         cuts.append(condition.upper)
     return cuts
 
@@ -274,12 +276,12 @@ def _class_of(name: str, label: Any, classes: Mapping[str, int]) -> int:
 
 def _edges(name: str, variable: Variable, parsed: list[tuple[_Conditions, str]], position: Mapping[str, int]) -> Edges:
     try:
-        return tuple((_states(variable, given), position[there]) for given, there in parsed)
+        return tuple((_states(variable, edge_conditions), position[child]) for edge_conditions, child in parsed)
     except GraphError as fault:
         raise GraphError(f"node {shown(name)}: {fault}") from None
 
 
-def _states(variable: Variable, given: _Conditions) -> Ranges:
+def _states(variable: Variable, edge_conditions: _Conditions) -> Ranges:
     if variable.is_numeric:
-        return conditions.states_where(variable, given)  # type: ignore[arg-type]
-    return conditions.states_named(variable, given)
+        return conditions.states_where(variable, edge_conditions)  # type: ignore[arg-type]
+    return conditions.states_named(variable, edge_conditions)

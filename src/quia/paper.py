@@ -1,12 +1,12 @@
 """Algorithms 1 and 2 of the paper, and its NR and SR, exactly as published.
 
-They are the specification that the compiled kernel is held to and the baseline it is measured against, so they stay
-plain Python and recurse as the paper does. A reason is a frozenset of variable indices: in a monotone formula a
+They are the specification of the compiled kernel and the baseline of its measurements, so they stay plain Python and
+recurse as the paper does. A reason is a frozenset of variable indices: in a monotone formula a
 variable occurs in one state only.
 
-All of them take a monotone NNF; SNR and SSR need it ∨-decomposable too, and the dual of SNR ∧-decomposable. That is
-checked, and `Unsupported` is raised where it is not so. The paper allows no constants; here they are simplified away
-first, which can only help a formula to be decomposable.
+All of them take a monotone NNF; SNR and SSR need it ∨-decomposable too, and the dual of SNR ∧-decomposable. This is
+checked, and `Unsupported` is raised otherwise. The paper allows no constants; here they are simplified away first,
+which can only make a formula decomposable, never the opposite.
 
 Glossary: Δ `node`, σ `sigma`, Σ `implicants`, iml `minimum_length`.
 """
@@ -44,18 +44,18 @@ def snr(formula: NNF) -> Family:
             return cache[node]
         kind, variable, _, children = formula.nodes[node]
         if kind == FALSE:
-            found = {EMPTY}
+            family = {EMPTY}
         elif kind == TRUE:
-            found = set()
+            family = set()
         elif kind == LITERAL:
-            found = {frozenset((variable,))}
+            family = {frozenset((variable,))}
         elif kind == AND:  # line 7: only the conjuncts that attain the minimum length
             shortest = (c for c in children if minimum_length[c] == minimum_length[node])
-            found = set().union(*(visit(child) for child in shortest))
+            family = set().union(*(visit(child) for child in shortest))
         else:  # line 5
-            found = _product([visit(child) for child in children])
-        cache[node] = found
-        return found
+            family = _product([visit(child) for child in children])
+        cache[node] = family
+        return family
 
     with _depth_reported(formula):
         return visit(len(formula) - 1)
@@ -76,13 +76,13 @@ def implicant_minimum_lengths(formula: NNF) -> list[float]:
 
 
 def _minimum_lengths(formula: NNF, least: int) -> list[float]:
-    """The lengths of nodes, if gates of the kind `least` have the least of their parts' and the others the sum."""
+    """The length of every node: the minimum over its children at gates of kind `least`, their sum at the others."""
     true, false = (math.inf, 0) if least == AND else (0, math.inf)
-    always = {v for v in formula.mentioned if formula.variables[v].size == 1}
+    constant = {v for v in formula.mentioned if formula.variables[v].size == 1}
     lengths: list[float] = []
     for kind, variable, _, children in formula.nodes:
         if kind == LITERAL:
-            lengths.append(true if variable in always else 1)
+            lengths.append(true if variable in constant else 1)
         elif kind in (TRUE, FALSE):
             lengths.append(true if kind == TRUE else false)
         elif kind == least:
@@ -123,19 +123,19 @@ def nr(formula: NNF) -> Family:
             return cache[node]
         kind, variable, _, children = formula.nodes[node]
         if kind == FALSE:
-            found = {EMPTY}
+            family = {EMPTY}
         elif kind == TRUE:
-            found = set()
+            family = set()
         elif kind == LITERAL:
-            found = {frozenset((variable,))}
+            family = {frozenset((variable,))}
         elif kind == AND:
-            found = remove_subsumed(set().union(*(visit(child) for child in children)))
+            family = remove_subsumed(set().union(*(visit(child) for child in children)))
         else:
-            found = _product([visit(child) for child in children])
+            family = _product([visit(child) for child in children])
             if reduce_products:
-                found = remove_subsumed(found)
-        cache[node] = found
-        return found
+                family = remove_subsumed(family)
+        cache[node] = family
+        return family
 
     with _depth_reported(formula):
         return visit(len(formula) - 1)
@@ -152,22 +152,22 @@ def sr(formula: NNF) -> Family:
             return cache[node]
         kind, variable, _, children = formula.nodes[node]
         if kind == TRUE:
-            found = {EMPTY}
+            family = {EMPTY}
         elif kind == FALSE:
-            found = set()
+            family = set()
         elif kind == LITERAL:
-            found = {frozenset((variable,))}
+            family = {frozenset((variable,))}
         elif kind == AND:
             # Conjuncts may share variables, so each product must be reduced, and early, as it only grows.
-            found = {EMPTY}
+            family = {EMPTY}
             for child in children:
-                found = remove_subsumed(_product([found, visit(child)]))
+                family = remove_subsumed(_product([family, visit(child)]))
         else:
-            found = set().union(*(visit(child) for child in children))
+            family = set().union(*(visit(child) for child in children))
             if reduce_unions:
-                found = remove_subsumed(found)
-        cache[node] = found
-        return found
+                family = remove_subsumed(family)
+        cache[node] = family
+        return family
 
     with _depth_reported(formula):
         return visit(len(formula) - 1)
@@ -176,8 +176,8 @@ def sr(formula: NNF) -> Family:
 def ssr(formula: NNF) -> Family:
     """All shortest sufficient reasons: the shortest implicants of the formula.
 
-    Paper: Algorithm 2. Its cache knows two things: the k-implicants {{}} are the j-implicants for all j, and the
-    k-implicants hold the j-implicants for all j ≤ k.
+    Paper: Algorithm 2. Its cache uses two facts: the k-implicants {{}} are the j-implicants for all j, and the
+    k-implicants include the j-implicants for all j ≤ k.
     """
     formula = _monotone(formula, "SSR")
     _require_decomposable(formula, "SSR", OR)
@@ -210,11 +210,11 @@ def ssr(formula: NNF) -> Family:
                 implicants = {frozenset((variable,))}
         elif kind != AND:
             for child in children:
-                found = imp(child, 0, k, sigma)
-                if found == {EMPTY}:
+                of_child = imp(child, 0, k, sigma)
+                if of_child == {EMPTY}:
                     implicants = {EMPTY}
                     break
-                implicants |= found
+                implicants |= of_child
         elif first == len(children) - 1:
             implicants = imp(children[first], 0, k, sigma)
         else:
@@ -226,13 +226,13 @@ def ssr(formula: NNF) -> Family:
 
     with _depth_reported(formula):
         k = 0
-        while not (found := imp(len(formula) - 1, 0, k, EMPTY)):
+        while not (implicants := imp(len(formula) - 1, 0, k, EMPTY)):
             k += 1
-        return found
+        return implicants
 
 
 def remove_subsumed(family: Iterable[Set]) -> Family:
-    """The members of a family that hold no other member.
+    """The members of a family that include no other member.
 
     >>> sorted(map(sorted, remove_subsumed([frozenset({1}), frozenset({1, 2}), frozenset({2, 3})])))
     [[1], [2, 3]]
@@ -264,7 +264,7 @@ def _product(families: Iterable[Family]) -> Family:
 
 
 def _monotone(formula: NNF, what: str) -> NNF:
-    """The formula without inner constants, if it is monotone then."""
+    """The formula without inner constants; an error if it is not monotone then."""
     if not isinstance(formula, NNF):
         raise InstanceError(f"{what} takes an NNF, not a {type(formula).__name__}; quia.formula.to_nnf makes one")
     simple = formula.simplified()

@@ -1,4 +1,4 @@
-"""What a value that is no text may stand for, and which values are none."""
+"""How nominal values that are not strings are spelled, and which values are missing."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import Any
 
 
 def spellings(value: Any) -> list[str]:
-    """The texts that a nominal value which is no text may stand for: True is 'True' or '1', 1.0 is '1', 7 is '7.0'."""
+    """The labels that a value other than a string may match: 'True' and '1' for True, '1' for 1.0, '7.0' for 7."""
     if isinstance(value, str) or value is None:
         return []
     try:
-        texts = [str(value)]
+        labels = [str(value)]
     except ValueError:  # a number of so many digits that Python does not write them
         return []
-    whole = _whole(value)
-    if whole is not None:
-        texts.append(str(whole))
-        if abs(whole) <= _LARGEST and float(whole) == whole:
-            texts.append(str(float(whole)))
-    return texts
+    integer = _as_integer(value)
+    if integer is not None:
+        labels.append(str(integer))
+        if abs(integer) <= _LARGEST and float(integer) == integer:
+            labels.append(str(float(integer)))
+    return labels
 
 
-_LARGEST = 2**1023  # a whole number that is surely no infinity in 64 bits
+_LARGEST = 2**1023  # an integer that surely fits into a 64-bit float
 
 
-def _whole(value: Any) -> int | None:
-    """A value as a whole number, not rounded; None if it is none."""
+def _as_integer(value: Any) -> int | None:
+    """A value as an integer, without rounding; None if it is not one."""
     try:
         return operator.index(value)
     except TypeError:
@@ -39,9 +39,9 @@ def _whole(value: Any) -> int | None:
 
 
 def truth(value: Any) -> bool | None:
-    """What a number that is 0 or 1 says as a truth value; models do not tell True from 1."""
-    whole = None if isinstance(value, str) or value is None else _whole(value)
-    return bool(whole) if whole in (0, 1) else None
+    """The truth value of a number that is 0 or 1, else None; models do not distinguish True from 1."""
+    integer = None if isinstance(value, str) or value is None else _as_integer(value)
+    return bool(integer) if integer in (0, 1) else None
 
 
 TRUTHS = {"true": "true", "1": "true", "false": "false", "0": "false"}
@@ -49,9 +49,9 @@ TRUTHS = {"true": "true", "1": "true", "false": "false", "0": "false"}
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is one that tables write where there is none: null, NaN, an empty or blank text, or ?.
+    """Whether tables write this value where one is missing: null, NaN, an empty or blank string, or ?.
 
-    This is the rule wherever a value is no state's own name; `Variable.encode` looks for such a name first.
+    This is the rule for values that are not the name of a state; `Variable.encode` looks for such a name first.
 
     >>> [is_missing(value) for value in (None, float("nan"), "", " ", "?", "none", 0)]
     [True, True, True, True, True, False, False]
@@ -60,7 +60,7 @@ def is_missing(value: Any) -> bool:
         return value is None or value.strip() in ("", "?")
     try:
         return bool(value != value)
-    except (TypeError, ArithmeticError):  # pandas' NA has no truth value, because it is missing; Decimal's sNaN neither
+    except (TypeError, ArithmeticError):  # neither pandas' NA nor Decimal's sNaN can be compared
         return True
-    except ValueError:  # an array is no value, so it is none that is missing
+    except ValueError:  # an array, which is not a missing value
         return False

@@ -1,6 +1,6 @@
 """Variables: the features of a classifier, and the states their values fall into.
 
-Glossary: a *cut* parts the numbers in two; a *state* is a nominal value or an interval between neighbouring cuts.
+Glossary: a *cut* splits the numbers in two; a *state* is a nominal value or an interval between neighbouring cuts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from quia.values import TRUTHS, is_missing, spellings, truth
 
 MISSING = "missing"
 UNKNOWN = -1
-"""The state of a variable whose value is missing, where that is no state of its own: the value may be any."""
+"""The state of a missing value of a variable that has no state for missing values: the value may be any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,10 @@ class Variable:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise GraphError(f"a variable's name is {shown(self.name)}; it must be a text that is not empty")
+            raise GraphError(f"a variable's name is {shown(self.name)}; it must be a string that is not empty")
         if self.labels is None:
             below = tuple(cut.last_below(self.single) for cut in self.cuts)
-            if any(a >= b for a, b in pairwise(below)) or any(c.parts_nothing for c in self.cuts):
+            if any(a >= b for a, b in pairwise(below)) or any(c.has_empty_side for c in self.cuts):
                 raise GraphError(
                     f"the cuts of {self.name!r} are not in order, or not apart; make it with Variable.numeric"
                 )
@@ -64,7 +64,7 @@ class Variable:
             raise GraphError(f"variable {self.name!r} has no states; give it one or more")
         for label in self.labels:
             if not isinstance(label, str):
-                raise GraphError(f"variable {self.name!r} has the state {shown(label)}; states are texts")
+                raise GraphError(f"variable {self.name!r} has the state {shown(label)}; states are strings")
             if label in self._index:
                 raise GraphError(f"variable {self.name!r} names the state {label!r} twice; states must differ")
             self._index[label] = len(self._index)
@@ -86,7 +86,7 @@ class Variable:
         'any other'
         """
         if isinstance(states, str):
-            raise GraphError(f"the states of {shown(name)} are the text {shown(states)}; give a list of texts")
+            raise GraphError(f"the states of {shown(name)} are the string {shown(states)}; give a list of strings")
         return Variable(name, tuple(states), other=other, no_value=no_value)
 
     @staticmethod
@@ -99,16 +99,16 @@ class Variable:
     ) -> Variable:
         """A variable over numbers, cut after each number t (`<= t`), or before it where the cut is (t, 'before').
 
-        The cuts may come in any order; of those with no number between them the first stays.
+        The cuts may come in any order; of cuts with no number between them only the first is used.
 
         >>> Variable.numeric("SAT", [(1450, "before")]).text(0)
         '< 1450'
         """
         kept: dict[float, Cut] = {}
         for cut in cuts:
-            made = _as_cut(name, cut)
-            if not made.parts_nothing:
-                kept.setdefault(made.last_below(single), made)
+            new_cut = _as_cut(name, cut)
+            if not new_cut.has_empty_side:
+                kept.setdefault(new_cut.last_below(single), new_cut)
         return Variable(name, None, tuple(kept[below] for below in sorted(kept)), missing, single)
 
     @property
@@ -122,14 +122,14 @@ class Variable:
         return len(self.cuts) + 1 + self.missing if self.labels is None else len(self.labels)
 
     def encode(self, value: Any) -> int:
-        """The state that a value is in; MissingValue if it is missing and that is no state.
+        """The state that a value is in; MissingValue if it is missing and there is no state for that.
 
         Complexity: one bisection. It equals the model's own comparisons, on the cut and one ulp beside it.
         """
         return self._encode_number(value) if self.labels is None else self._encode_label(value)
 
     def is_missing(self, value: Any) -> bool:
-        """Whether a value is missing here: it is what tables write for no value, and no state is called so.
+        """Whether a value is missing here: tables write it for missing values, and no state has it as its name.
 
         >>> job = Variable.nominal("job", ["", "cook", "unknown"], no_value="unknown")
         >>> [job.is_missing(value) for value in ("", " ", "?", None)], Variable.numeric("age").is_missing("")
@@ -138,11 +138,11 @@ class Variable:
         return is_missing(value) and self._named(value) is None
 
     def _named(self, value: Any) -> int | None:
-        """The state whose name a text is, with or without spaces around it."""
+        """The state whose name is this string, with or without spaces around it."""
         return self._index.get(value, self._index.get(value.strip())) if isinstance(value, str) else None
 
     def state_called(self, label: str) -> int | None:
-        """The state of a nominal variable that is written so, None if there is none."""
+        """The state of a nominal variable with this label, None if there is none."""
         return self._index.get(label)
 
     def state_beyond(self, cut: Cut) -> int:
@@ -156,11 +156,11 @@ class Variable:
         return MISSING if self.is_missing_state(state) else self.interval(state, state).text
 
     def is_missing_state(self, state: int) -> bool:
-        """Whether this is the state of a numeric variable for a value that is missing."""
+        """Whether this is the state of a numeric variable for missing values."""
         return self.missing and state == len(self.cuts) + 1
 
     def interval(self, low: int, high: int) -> Interval:
-        """The numbers in the states of a numeric variable from one to another."""
+        """The numbers in the states of a numeric variable from `low` to `high`."""
         lower, upper = self.cuts[low - 1] if low else None, self.cuts[high] if self.cuts[high:] else None
         return Interval(lower, upper).readable(single=self.single)
 
@@ -175,32 +175,32 @@ class Variable:
         return str(State(self, state))
 
     def _encode_label(self, value: Any) -> int:
-        found, missing = self._named(value), is_missing(value)
-        if found is None and not missing:
-            found = self._spelled(value)
-        if found is None:
+        state, missing = self._named(value), is_missing(value)
+        if state is None and not missing:
+            state = self._spelled(value)
+        if state is None:
             fallback = self.no_value if missing else self.other
-            found = None if fallback is None else self._index[fallback]
-        if found is None:
+            state = None if fallback is None else self._index[fallback]
+        if state is None:
             labels = self.labels or ()
             if missing:
                 raise self._missing_error(value, f"one of {listed(labels)}")
             raise InstanceError(
                 f"{self.name} is {shown(value)}; its states are {listed(labels)}{did_you_mean(value, labels)}"
             )
-        return found
+        return state
 
     def _spelled(self, value: Any) -> int | None:
-        """The state that a value which is no state's name stands for: as a number, or as a truth value."""
-        found = next((self._index[text] for text in spellings(value) if text in self._index), None)
-        if found is None and self.numbered:
-            found = next((s for s in range(self.size) if str(s) in (value, *spellings(value))), None)
-        if found is None and (known := truth(value)) is not None:
-            found = self._index.get(str(known), self._index.get(str(known).lower()))
-        if found is None and isinstance(value, str) and "true" in self._index and "false" in self._index:
-            written = TRUTHS.get(value.strip().lower())
-            found = None if written is None else self._index[written]
-        return found
+        """The state that a value matches as a number or a truth value, if it is not the name of a state."""
+        state = next((self._index[text] for text in spellings(value) if text in self._index), None)
+        if state is None and self.numbered:
+            state = next((index for index in range(self.size) if str(index) in (value, *spellings(value))), None)
+        if state is None and (known := truth(value)) is not None:
+            state = self._index.get(str(known), self._index.get(str(known).lower()))
+        if state is None and isinstance(value, str) and "true" in self._index and "false" in self._index:
+            label = TRUTHS.get(value.strip().lower())
+            state = None if label is None else self._index[label]
+        return state
 
     def _encode_number(self, value: Any) -> int:
         number = value if type(value) is float else self._as_number(value)
@@ -249,8 +249,8 @@ def encode_instance(
     """The state of every tested variable in an instance; -1 for those that no node tests.
 
     An instance is a mapping from feature name to value, in which other keys are ignored, or a sequence of values in
-    the variables' order. Of a `partial` one values may be missing: such a variable is UNKNOWN, unless it has a state
-    for that.
+    the variables' order. With `partial`, values may be missing: such a variable is UNKNOWN, unless it has a state for
+    missing values.
     """
     states = [UNKNOWN] * len(variables)
     for index, value in zip(tested, tested_values(variables, tested, instance), strict=True):
@@ -263,7 +263,7 @@ def encode_instance(
 
 
 class Decides(Protocol):
-    """What gives encoded instances their class."""
+    """A classifier of encoded instances."""
 
     @property
     def variables(self) -> tuple[Variable, ...]: ...
@@ -271,7 +271,7 @@ class Decides(Protocol):
 
 
 def decide_instance(classifier: Decides, states: Sequence[int] | Mapping[int, int], instance: Any) -> int:
-    """The index of the class of an instance with these states; the fault names a missing value that it depends on."""
+    """The index of the class of an instance with these states; the error names a missing value that it depends on."""
     try:
         return classifier.decide(states)
     except MissingValue as fault:

@@ -1,4 +1,4 @@
-"""Loading: one module per format; the format of a file is told by its content."""
+"""Loading: one module per format; the format of a file is detected from its content."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Format(NamedTuple):
     """A file format: what its files begin with, and the module that reads them.
 
-    The module has `read(data, file, **options)`, which makes a classifier of the file's bytes, and `OPTIONS`, the
-    names of its options.
+    The module has `read(data, file, **options)`, which builds a classifier from the bytes of a file, and `OPTIONS`,
+    the names of its options.
     """
 
     module: str
@@ -32,14 +32,14 @@ _BLANK = b"\xef\xbb\xbf \r\n\t"
 
 
 def _looks_pickled(head: bytes) -> bool:
-    """Whether it is a pickle, or what joblib writes: a pickle, maybe packed by zlib, bzip2 or xz."""
-    packed = (b"x\x01", b"x\x5e", b"x\x9c", b"x\xda", b"BZh", b"\xfd7zXZ")
-    return (head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05")) or head.startswith(packed)
+    """Whether it is a pickle, or a joblib file: a pickle that may be compressed with zlib, bzip2 or xz."""
+    compressed = (b"x\x01", b"x\x5e", b"x\x9c", b"x\xda", b"BZh", b"\xfd7zXZ")
+    return (head[:1] == b"\x80" and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05")) or head.startswith(compressed)
 
 
 def _looks_like_odd(head: bytes) -> bool:
     start = head.lstrip(_BLANK)
-    return start[:1] == b"[" and start[1:].lstrip()[:1] not in (b"{", b'"', b"[")  # a JSON list is another thing
+    return start[:1] == b"[" and start[1:].lstrip()[:1] not in (b"{", b'"', b"[")  # else it is a JSON list
 
 
 def _looks_like_dd(head: bytes) -> bool:
@@ -48,9 +48,9 @@ def _looks_like_dd(head: bytes) -> bool:
 
 
 def _begins(pattern: bytes) -> Callable[[bytes], bool]:
-    """Whether the first line that is no `c` comment is like this."""
-    form = re.compile(rb"(?:[ \t]*(?:c(?:[ \t][^\n]*)?)?\r?\n)*[ \t]*" + pattern)
-    return lambda head: form.match(head.removeprefix(b"\xef\xbb\xbf")) is not None
+    """A check that the first line that is not a `c` comment matches a pattern."""
+    first_line = re.compile(rb"(?:[ \t]*(?:c(?:[ \t][^\n]*)?)?\r?\n)*[ \t]*" + pattern)
+    return lambda head: first_line.match(head.removeprefix(b"\xef\xbb\xbf")) is not None
 
 
 FORMATS = {
@@ -96,65 +96,67 @@ OBJECTS: dict[str, str] = {
     "pysdd": "quia.load.sdd",
     "quia": "quia.load.formulas",
 }
-"""Live objects: the package their type comes from → the module whose `convert(source, **options)` takes them."""
+"""Live objects: the package of their type → the module whose `convert(source, **options)` reads them."""
 
 
 def load(source: Any, /, *, format: str | None = None, **options: Any) -> Classifier:
     """The classifier in a file, or in a live object of a library.
 
-    `source` is a path (`.gz` is read as it is) or a model; `format` overrides what a file's content looks like;
-    `options` belong to the format, and one it does not have is an error.
+    `source` is a path (a `.gz` file is decompressed) or a model; `format` overrides the format detected from a file;
+    `options` belong to the format, and one that it does not have is an error.
     """
-    classifier: Classifier = _loaded(source, format, options, "")
+    classifier: Classifier = _load(source, format, options, "")
     return classifier
 
 
 def load_with_predictor(source: Any, /, *, format: str | None = None, **options: Any) -> Model:
-    """The classifier beside the model's own decisions, where the file or object holds something that can be asked."""
-    model: Model = _loaded(source, format, options, "_with_predictor")
+    """The classifier together with the model's own `predict`; an error where the file or object has none."""
+    model: Model = _load(source, format, options, "_with_predictor")
     return model
 
 
 def format_name(file: str, format: str | None = None) -> str:
-    """The format of a file; refused if it is none known here."""
-    return _known(format) if format is not None else _sniffed(read_bytes(file), file)
+    """The name of a file's format; an unknown format is an error."""
+    return _check_format(format) if format is not None else _detect_format(read_bytes(file), file)
 
 
-def _loaded(source: Any, format: str | None, options: dict[str, Any], way: str) -> Any:
-    given: tuple[Any, ...]
+def _load(source: Any, format: str | None, options: dict[str, Any], suffix: str) -> Any:
+    arguments: tuple[Any, ...]
     if isinstance(source, (str, os.PathLike)):
         file = os.fspath(source)
         data = read_bytes(file)
-        name = _known(format) if format is not None else _sniffed(data, file)
-        module, verb, given = import_module(FORMATS[name].module), "read", (data, file)
-        what = f"{file} ({FORMATS[name].about})"
+        name = _check_format(format) if format is not None else _detect_format(data, file)
+        module, verb, arguments = import_module(FORMATS[name].module), "read", (data, file)
+        described = f"{file} ({FORMATS[name].about})"
     else:
-        name = _package(source)
-        module, verb, given = import_module(OBJECTS[name]), "convert", (source,)
-        what = f"a model of {name}"
-    if not hasattr(module, verb + way):
+        name = _package_of(source)
+        module, verb, arguments = import_module(OBJECTS[name]), "convert", (source,)
+        described = f"a model of {name}"
+    if not hasattr(module, verb + suffix):
         raise Unsupported(
-            f"{what} cannot be asked for its own decisions",
+            f"{described} cannot be asked for its own decisions",
             cure="name the column of the rows that holds them, with predicted= or, on the command line,"
             " --predicted COLUMN",
         )
     _check_options(name, options, module.OPTIONS)
-    return getattr(module, verb + way)(*given, **options)
+    return getattr(module, verb + suffix)(*arguments, **options)
 
 
-def _package(source: Any) -> str:
+def _package_of(source: Any) -> str:
     if isinstance(source, dict):
         return "quia"  # class formulas
     for kind in type(source).__mro__:
         package = kind.__module__.partition(".")[0]
         if package in OBJECTS:
             return package
-    taken = f"a path or a model of {listed(OBJECTS)}" if OBJECTS else "the path of a model file"
-    raise Unsupported(f"a {type(source).__module__}.{type(source).__qualname__} cannot be loaded", cure=f"give {taken}")
+    accepted = f"a path or a model of {listed(OBJECTS)}" if OBJECTS else "the path of a model file"
+    raise Unsupported(
+        f"a {type(source).__module__}.{type(source).__qualname__} cannot be loaded", cure=f"give {accepted}"
+    )
 
 
-def _check_options(name: str, given: dict[str, Any], known: tuple[str, ...]) -> None:
-    for option in given:
+def _check_options(name: str, options: dict[str, Any], known: tuple[str, ...]) -> None:
+    for option in options:
         if option not in known:
             hint = did_you_mean(option, known)
             raise Unsupported(
@@ -162,7 +164,7 @@ def _check_options(name: str, given: dict[str, Any], known: tuple[str, ...]) -> 
             )
 
 
-def _known(name: str) -> str:
+def _check_format(name: str) -> str:
     if name not in FORMATS:
         raise Unsupported(
             f"there is no format {shown(name)}{did_you_mean(name, FORMATS)}", cure=f"formats are {listed(FORMATS)}"
@@ -170,7 +172,7 @@ def _known(name: str) -> str:
     return name
 
 
-def _sniffed(data: bytes, file: str) -> str:
+def _detect_format(data: bytes, file: str) -> str:
     if is_workbook(data):
         raise FormatError(
             "is an Excel workbook, which holds no model; save the sheet as CSV, of which `quia learn` makes one",
@@ -179,7 +181,7 @@ def _sniffed(data: bytes, file: str) -> str:
     for name, candidate in FORMATS.items():
         if candidate.looks_like(data[:4096]):
             return name
-    about = "; ".join(f"{name}: {how.about}" for name, how in FORMATS.items())
+    formats = "; ".join(f"{name}: {known.about}" for name, known in FORMATS.items())
     begins = shown(data.lstrip()[:30].decode("utf-8", "replace"))
-    what = f"begins with {begins}, which is no format known here" if data.strip() else "is empty"
-    raise FormatError(f"{what}; formats are {about}", file=file)
+    fault = f"begins with {begins}, which is no format known here" if data.strip() else "is empty"
+    raise FormatError(f"{fault}; formats are {formats}", file=file)

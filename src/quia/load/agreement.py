@@ -1,4 +1,4 @@
-"""Does what was loaded decide as the model it came from? On given rows, and at and around every threshold."""
+"""Whether a loaded classifier decides as its model does: on the caller's rows, and at and around every threshold."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 Row = Mapping[str, Any]
 Predict = Callable[[Sequence[Row]], Sequence[str | None]]
-"""Rows in, the model's own class of each out; None for a row that the model refuses."""
+"""From rows to the model's own class of each; None for a row that the model refuses."""
 
 MOST_SHOWN = 10
 PROBES = 2000
-"""How many made-up rows a model is compared on."""
+"""How many generated rows a model is compared on."""
 
 _LARGEST = 3e38  # beyond, a number is infinite in 32 bits, which models refuse
 _ENCODED_AT_MOST = 400_000
 _PREDICTED_AT_MOST = 4_000_000
-_UNTESTED = 200  # how many of the variables that no node tests have a value in a row
+_UNTESTED = 200  # how many variables that no node tests get a value in a row
 
 
 class Model(NamedTuple):
@@ -41,7 +41,7 @@ class Model(NamedTuple):
 
 
 class Disagreement(NamedTuple):
-    """A row on which the two differ; None is a row that the loaded classifier does not take."""
+    """A row on which the two differ; `ours` is None where the loaded classifier refuses the row."""
 
     row: Row
     ours: str | None
@@ -49,9 +49,9 @@ class Disagreement(NamedTuple):
 
     def __str__(self) -> str:
         values = list(self.row.items())
-        told = ", ".join(f"{name}={value!r}" for name, value in values[:12]) + (", …" if len(values) > 12 else "")
+        shown = ", ".join(f"{name}={value!r}" for name, value in values[:12]) + (", …" if len(values) > 12 else "")
         ours = "refused" if self.ours is None else f"{self.ours!r}"
-        return f"{told} is {self.theirs!r} for the model, {ours} for what was loaded"
+        return f"{shown} is {self.theirs!r} for the model, {ours} for what was loaded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,10 @@ class Agreement:
         return self.differing == 0
 
     def __str__(self) -> str:
-        told = f"{self.agreed} of {self.rows - self.refused} rows agree"
+        report = f"{self.agreed} of {self.rows - self.refused} rows agree"
         if self.refused:
-            told += f"; the model refuses {self.refused} more"
-        return "\n".join([told, *(f"  {one}" for one in self.disagreements)])
+            report += f"; the model refuses {self.refused} more"
+        return "\n".join([report, *(f"  {one}" for one in self.disagreements)])
 
     def to_dict(self) -> dict[str, Any]:
         """The report as plain data."""
@@ -91,23 +91,23 @@ class Agreement:
 
 
 def compare(model: Model, rows: Iterable[Row], *, most_shown: int = MOST_SHOWN) -> Agreement:
-    """Both decisions on every row. A row that both refuse agrees; one that only the model refuses is counted apart."""
-    given = list(rows)
+    """The agreement on these rows: a row that both refuse agrees, one that only the model refuses counts as refused."""
+    row_list = list(rows)
     as_instance = getattr(model.predict, "instance", dict)
-    instances = [as_instance(row) for row in given]
-    ours = [_classified(model.classifier, instance) for instance in instances]
+    instances = [as_instance(row) for row in row_list]
+    ours = [_classify(model.classifier, instance) for instance in instances]
     asked = [i for i, decision in enumerate(ours) if decision is not None]
-    theirs: list[str | None] = [None] * len(given)
+    theirs: list[str | None] = [None] * len(row_list)
     for i, decision in zip(asked, model.predict([instances[i] for i in asked]), strict=True):
         theirs[i] = decision
     refused = sum(own is not None and their is None for own, their in zip(ours, theirs, strict=True))
     differing = [
         Disagreement(row, own, their)
-        for row, own, their in zip(given, ours, theirs, strict=True)
+        for row, own, their in zip(row_list, ours, theirs, strict=True)
         if their is not None and own != their
     ]
-    agreed = len(given) - refused - len(differing)
-    return Agreement(len(given), agreed, refused, len(differing), tuple(differing[:most_shown]))
+    agreed = len(row_list) - refused - len(differing)
+    return Agreement(len(row_list), agreed, refused, len(differing), tuple(differing[:most_shown]))
 
 
 def check(
@@ -121,7 +121,7 @@ def check(
 ) -> Agreement:
     """Load a model, and compare it with its own decisions on rows, and at and around its thresholds.
 
-    The model is asked itself if it can be (a live estimator, a skops file, a trusted pickle); else `predicted` names
+    A live estimator, a skops file or a trusted pickle predicts the rows itself; for any other model `predicted` names
     the column of the rows that holds its decisions.
     """
     if predicted is not None:
@@ -131,100 +131,102 @@ def check(
 
 
 def compare_predicted(classifier: Classifier, rows: Iterable[Row], column: str) -> Agreement:
-    """Our class of every row against the model's own, which a column of the rows holds."""
-    given = list(rows)
-    for row in given:
+    """The agreement of our classes with the model's own, which a column of the rows holds."""
+    row_list = list(rows)
+    for row in row_list:
         if column not in row:
             raise InstanceError(
                 f"a row has no column {column!r}, which should hold the model's own class{did_you_mean(column, row)}"
             )
     differing = []
-    for row in given:
-        own, their = _classified(classifier, row), str(row[column])
+    for row in row_list:
+        own, their = _classify(classifier, row), str(row[column])
         if own != their:
             differing.append(Disagreement(row, own, their))
-    return Agreement(len(given), len(given) - len(differing), 0, len(differing), tuple(differing[:MOST_SHOWN]))
+    return Agreement(len(row_list), len(row_list) - len(differing), 0, len(differing), tuple(differing[:MOST_SHOWN]))
 
 
 def probes(classifier: DecisionGraph, *, limit: int, seed: int = 0) -> list[dict[str, Any]]:
-    """Rows made up to find a difference: they reach a node, and take its test at every border and one ulp beside.
+    """Generated rows that reach a node, with values at every border of its test and one ulp beside.
 
-    At most `limit` of them, spread over the nodes; the same for the same seed. Of the variables that no node tests
-    only some have a value, since a model may have very many.
+    There are at most `limit`, spread over the nodes, and the same ones for the same seed. Only some of the variables
+    that no node tests get a value, since a model may have very many.
     """
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     for cells, width in ((_ENCODED_AT_MOST, len(classifier.tested)), (_PREDICTED_AT_MOST, len(classifier.variables))):
         limit = min(limit, max(50, cells // max(1, width)))
-    above, given = _parents(classifier, chance), _given(classifier)
+    parent_of, present = _parents(classifier, rng), _variables_with_values(classifier)
     inner = [node for node, (variable, _, _) in enumerate(classifier.nodes) if variable >= 0]
     rows: list[dict[str, Any]] = []
     if not inner:
-        return [_row(classifier, given, {}, chance)]
+        return [_row(classifier, present, {}, rng)]
     # Every node once, then again with other values of the variables that it does not test.
     while len(rows) < limit:
-        chance.shuffle(inner)
+        rng.shuffle(inner)
         for node in inner[: limit - len(rows)]:
             variable = classifier.variables[classifier.nodes[node][0]]
-            base = _row(classifier, given, _possible(classifier, node, above), chance)
-            values = _around(variable, [states for states, _ in classifier.nodes[node][2]], chance)
+            base = _row(classifier, present, _possible_states(classifier, node, parent_of), rng)
+            values = _values_around(variable, [states for states, _ in classifier.nodes[node][2]], rng)
             rows.extend({**base, variable.name: value} for value in values)
     return rows[:limit]
 
 
-def _classified(classifier: Classifier, instance: Row) -> str | None:
+def _classify(classifier: Classifier, instance: Row) -> str | None:
     try:
         return classifier.classify(instance)
     except InstanceError:
         return None
 
 
-def _parents(classifier: DecisionGraph, chance: random.Random) -> dict[int, tuple[int, Ranges]]:
-    """For each node one of its parents, and the states that lead from there."""
-    above: dict[int, tuple[int, Ranges]] = {}
+def _parents(classifier: DecisionGraph, rng: random.Random) -> dict[int, tuple[int, Ranges]]:
+    """For each node one of its parents, and the states that lead from that parent to it."""
+    parent_of: dict[int, tuple[int, Ranges]] = {}
     for node, (_, _, edges) in enumerate(classifier.nodes):
         for states, child in edges:
-            if child not in above or chance.random() < 0.5:
-                above[child] = (node, states)
-    return above
+            if child not in parent_of or rng.random() < 0.5:
+                parent_of[child] = (node, states)
+    return parent_of
 
 
-def _possible(classifier: DecisionGraph, node: int, above: Mapping[int, tuple[int, Ranges]]) -> dict[int, Ranges]:
-    """What is left possible of each variable on a path to a node: the edges of its last test have no more than that."""
+def _possible_states(
+    classifier: DecisionGraph, node: int, parent_of: Mapping[int, tuple[int, Ranges]]
+) -> dict[int, Ranges]:
+    """The states that each variable can have on a path to a node: those of the edge of its last test there."""
     possible: dict[int, Ranges] = {}
-    while node in above:
-        node, states = above[node]
+    while node in parent_of:
+        node, states = parent_of[node]
         possible.setdefault(classifier.nodes[node][0], states)
     return possible
 
 
 def _row(
-    classifier: DecisionGraph, given: Sequence[int], possible: Mapping[int, Ranges], chance: random.Random
+    classifier: DecisionGraph, present: Sequence[int], possible: Mapping[int, Ranges], rng: random.Random
 ) -> dict[str, Any]:
     row = {}
-    for index in given:
+    for index in present:
         variable = classifier.variables[index]
         states = possible.get(index, ((0, variable.size - 1),))
-        row[variable.name] = _value_in(variable, _chosen(states, chance), chance)
+        row[variable.name] = _value_in(variable, _random_state(states, rng), rng)
     return row
 
 
-def _given(classifier: DecisionGraph) -> list[int]:
-    """The variables that a row gives a value: all that are tested, and the first of the others."""
+def _variables_with_values(classifier: DecisionGraph) -> list[int]:
+    """The variables that get a value in a row: all tested ones, and the first of the others."""
     tested = set(classifier.tested)
     others = (index for index in range(len(classifier.variables)) if index not in tested)
     return sorted((*tested, *islice(others, _UNTESTED)))
 
 
-def _chosen(states: Ranges, chance: random.Random) -> int:
-    at = chance.randrange(size(states))
+def _random_state(states: Ranges, rng: random.Random) -> int:
+    offset = rng.randrange(size(states))
     for low, high in states:
-        if at <= high - low:
-            return low + at
-        at -= high - low + 1
+        if offset <= high - low:
+            return low + offset
+        offset -= high - low + 1
     raise AssertionError("no state")
 
 
-def _value_in(variable: Variable, state: int, chance: random.Random) -> Any:
+def _value_in(variable: Variable, state: int, rng: random.Random) -> Any:
     """A value in a state."""
     if variable.labels is not None:
         return _label_value(variable, variable.labels[state])
@@ -234,17 +236,17 @@ def _value_in(variable: Variable, state: int, chance: random.Random) -> Any:
     low = cuts[state - 1] if state else None
     high = cuts[state] if state < len(cuts) else None
     if low is None and high is None:
-        return chance.choice((0.0, 1.0, -1.5, 37.0))
-    reach = chance.choice((0.5, 1.0, 10.0))
+        return rng.choice((0.0, 1.0, -1.5, 37.0))
+    distance = rng.choice((0.5, 1.0, 10.0))
     if low is None:
-        number = _bounded((high or 0.0) - reach)
+        number = _clamped((high or 0.0) - distance)
     else:
-        number = low + reach if high is None else low + (high - low) * chance.random()
-        number = _bounded(number)
+        number = low + distance if high is None else low + (high - low) * rng.random()
+        number = _clamped(number)
     number = nearest_single(number) if variable.single else number
     if variable.encode(number) == state:
         return number
-    return high if high is not None else _bounded(_above(low or 0.0, variable.single))
+    return high if high is not None else _clamped(_next_number(low or 0.0, variable.single))
 
 
 def _label_value(variable: Variable, label: str) -> Any:
@@ -258,18 +260,18 @@ def _label_value(variable: Variable, label: str) -> Any:
     return f"{label} of all"
 
 
-def _as_number(text: str) -> float | None:
+def _as_number(label: str) -> float | None:
     try:
-        return float(text)
+        return float(label)
     except ValueError:
         return None
 
 
-def _around(variable: Variable, edges: Sequence[Ranges], chance: random.Random) -> list[Any]:
-    """Values at the borders between a node's edges and beside them; of a nominal variable, all values."""
+def _values_around(variable: Variable, edges: Sequence[Ranges], rng: random.Random) -> list[Any]:
+    """Values at and beside the borders between a node's edges; for a nominal variable, a sample of its values."""
     if variable.labels is not None:
         states = [state for ranges in edges for state in members(ranges)]
-        return [_value_in(variable, state, chance) for state in chance.sample(states, min(len(states), 20))]
+        return [_value_in(variable, state, rng) for state in rng.sample(states, min(len(states), 20))]
     last = len(variable.cuts)
     borders = {high for ranges in edges for _, high in ranges if high < last}
     borders |= {low - 1 for ranges in edges for low, _ in ranges if 0 < low <= last}
@@ -277,7 +279,7 @@ def _around(variable: Variable, edges: Sequence[Ranges], chance: random.Random) 
     for border in sorted(borders):
         below = variable.cuts[border].last_below(variable.single)
         threshold = variable.cuts[border].threshold
-        beside = {below, _above(below, variable.single)}
+        beside = {below, _next_number(below, variable.single)}
         for number in (threshold, *beside):
             beside |= {math.nextafter(number, -math.inf), number, math.nextafter(number, math.inf)}
         values.extend(number for number in sorted(beside) if abs(number) <= _LARGEST)
@@ -286,7 +288,7 @@ def _around(variable: Variable, edges: Sequence[Ranges], chance: random.Random) 
     return values
 
 
-def _above(number: float, single: bool) -> float:
+def _next_number(number: float, single: bool) -> float:
     """The next number in the type that the model compares in."""
     if not single:
         return math.nextafter(number, math.inf)
@@ -295,5 +297,5 @@ def _above(number: float, single: bool) -> float:
     return float(np.nextafter(np.float32(number), np.float32(math.inf)))
 
 
-def _bounded(number: float) -> float:
+def _clamped(number: float) -> float:
     return max(-_LARGEST, min(_LARGEST, number))

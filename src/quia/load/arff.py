@@ -28,14 +28,14 @@ class Attribute(NamedTuple):
 
 
 class Table(NamedTuple):
-    """An ARFF file: its attributes, and the lines of its data, still as text."""
+    """An ARFF file: its attributes, and the lines of its data, not yet split into values."""
 
     attributes: tuple[Attribute, ...]
     rows: tuple[str, ...]
 
 
 def read_arff(source: str | os.PathLike[str]) -> Table:
-    """An ARFF file, given as its path or as its text; the header alone will do.
+    """The table in an ARFF file, which is a path or the content itself; the header alone is enough.
 
     >>> read_arff("@relation r\\n@attribute 'a b' real\\n@attribute c {x, 'y z'}\\n@data\\n").attributes[1].states
     ('x', 'y z')
@@ -49,40 +49,40 @@ def read_arff(source: str | os.PathLike[str]) -> Table:
 
 
 def numbers(table: Table, wanted: Container[str]) -> dict[str, set[float]]:
-    """The numbers that the data have in the wanted columns; what is missing or no number is left out.
+    """The numbers in the wanted columns, without missing values and values that are not numbers.
 
     >>> numbers(read_arff("@attribute a real\\n@attribute b real\\n@data\\n1.5,2\\n{1 3}\\n?,?"), ["a", "b"])
     {'a': {0.0, 1.5}, 'b': {2.0, 3.0}}
     """
-    places = [(index, a.name) for index, a in enumerate(table.attributes) if a.name in wanted]
-    found: dict[str, set[float]] = {name: set() for _, name in places}
-    name_of = dict(places)
-    sparse, told = 0, Counter[int]()
+    columns = [(index, a.name) for index, a in enumerate(table.attributes) if a.name in wanted]
+    numbers_in: dict[str, set[float]] = {name: set() for _, name in columns}
+    name_of = dict(columns)
+    sparse, given_in_sparse = 0, Counter[int]()
     for row in table.rows:
         if not row or row[0] == "%":
             continue
         if row[0] == "{":
-            values = _sparse(row)
+            pairs = _sparse(row)
             sparse += 1
-            told.update(values.keys() & name_of.keys())
-            present = ((name_of[index], text) for index, text in values.items() if index in name_of)
+            given_in_sparse.update(pairs.keys() & name_of.keys())
+            present = ((name_of[index], value) for index, value in pairs.items() if index in name_of)
         else:
             dense = [_unquoted(value) for value in _NOMINAL.finditer(row)]
-            present = ((name, dense[index]) for index, name in places if index < len(dense))
-        for name, text in present:
+            present = ((name, dense[index]) for index, name in columns if index < len(dense))
+        for name, value in present:
             try:
-                found[name].add(float(text))
+                numbers_in[name].add(float(value))
             except ValueError:
                 continue
-    for index, name in places:
-        if told[index] < sparse:  # some sparse row says nothing of it, so it is 0 there
-            found[name].add(0.0)
-    return found
+    for index, name in columns:
+        if given_in_sparse[index] < sparse:  # some sparse row leaves it out, so it is 0 there
+            numbers_in[name].add(0.0)
+    return numbers_in
 
 
 def _sparse(row: str) -> dict[int, str]:
-    """The values that a sparse row gives, by column."""
-    pairs = (part.split(None, 1) for part in row.strip("{}").split(","))
+    """The values in a sparse row, by column."""
+    pairs = (item.split(None, 1) for item in row.strip("{}").split(","))
     return {int(pair[0]): pair[1] for pair in pairs if len(pair) == 2 and _COLUMN.fullmatch(pair[0])}
 
 
@@ -102,26 +102,26 @@ def _attributes(lines: Sequence[str], file: str | None) -> Iterator[Attribute]:
         raise FormatError("has no @attribute line; give an ARFF file or the text of its header", file=file)
 
 
-def _attribute(text: str) -> Attribute:
-    found = _WORD.match(text)
-    if not found:
+def _attribute(declaration: str) -> Attribute:
+    matched = _WORD.match(declaration)
+    if not matched:
         raise ValueError("an attribute has no name")
-    name, rest = _unquoted(found), text[found.end() :].strip()
+    name, rest = _unquoted(matched), declaration[matched.end() :].strip()
     if not rest.startswith("{"):
         kind = rest.split()[0].lower() if rest else "nothing"
         return Attribute(name, "numeric" if kind in _NUMERIC else kind)
     states: list[str] = []
-    place = 1
+    position = 1
     while True:
-        state = _NOMINAL.match(rest, place)
+        state = _NOMINAL.match(rest, position)
         if not state:
-            if rest[place:].strip() == "}" and not states:
+            if rest[position:].strip() == "}" and not states:
                 raise ValueError("a nominal attribute has no states")
             raise ValueError("a list of states is not closed")
         states.append(_unquoted(state))
-        place = state.end()
-        after = _AFTER_STATE.match(rest, place)
-        place = after.end() if after else place
+        position = state.end()
+        after = _AFTER_STATE.match(rest, position)
+        position = after.end() if after else position
         if not after or after[1] != ",":
             break
     if not after or after[1] != "}":
@@ -129,16 +129,16 @@ def _attribute(text: str) -> Attribute:
     return Attribute(name, "nominal", tuple(states))
 
 
-def _unquoted(found: re.Match[str]) -> str:
-    if found[3] is not None:
-        return found[3].strip()
-    return unescape(found[1] if found[1] is not None else found[2])
+def _unquoted(matched: re.Match[str]) -> str:
+    if matched[3] is not None:
+        return matched[3].strip()
+    return unescape(matched[1] if matched[1] is not None else matched[2])
 
 
-def unescape(text: str) -> str:
-    r"""A text without the backslashes that Weka puts before quotes, percent signs and the like.
+def unescape(quoted: str) -> str:
+    r"""A string without the backslashes that Weka puts before quotes, percent signs and the like.
 
     >>> unescape(r"char_freq_\%24")
     'char_freq_%24'
     """
-    return re.sub(r"\\(u001E|.)", lambda found: _ESCAPED.get(found[1], found[1].replace("u001E", "\x1e")), text)
+    return re.sub(r"\\(u001E|.)", lambda escape: _ESCAPED.get(escape[1], escape[1].replace("u001E", "\x1e")), quoted)

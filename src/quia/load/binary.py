@@ -1,4 +1,4 @@
-"""Trees of yes/no tests on numbered columns, as boosting libraries and ONNX store them, made into decision graphs."""
+"""Decision graphs from trees of yes/no tests on numbered columns, as boosting libraries and ONNX store them."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def numbered(count: int, letter: str) -> list[str]:
 class Test:
     """A question about one column and the nodes that its answers lead to.
 
-    The answer about a number is yes in the `where` intervals, but not in the `but` ones; about a category it is yes if
-    its code is one of `codes`. `missing` is the answer about a missing value.
+    The answer for a number is yes if it is in a `where` interval and in no `where_not` interval; for a category it is
+    yes if its code is one of `codes`. `missing` is the answer for a missing value.
     """
 
     column: int
@@ -58,15 +58,15 @@ class Test:
     no: int
     missing: bool
     where: tuple[Interval, ...] = ()
-    but: tuple[Interval, ...] = ()
+    where_not: tuple[Interval, ...] = ()
     codes: frozenset[int] | None = None
 
 
 def answered(test: Test, numbers: Interval, answer: bool) -> Test:
-    """The test with its answer about some numbers given, whatever it is about their neighbours."""
+    """The test with this answer for the numbers of one interval."""
     if answer:
         return replace(test, where=(*test.where, numbers))
-    return replace(test, but=(*test.but, numbers))
+    return replace(test, where_not=(*test.where_not, numbers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Column:
     """An input column: compared in 32 bits or 64, or with categories, whose codes 0, 1, … are named in order.
 
     A column without names for its categories gets the codes that the tree mentions, and one state for all others.
-    With `unseen_is_missing` a value that is no category counts as missing.
+    With `unseen_is_missing` a value that is not a category counts as missing.
     """
 
     name: str
@@ -88,14 +88,16 @@ Node = Test | int
 
 
 class BinaryTree(NamedTuple):
-    """The name of the root, and the node of each name."""
+    """The number of the root, and a function from the number of a node to the node."""
 
     root: int
     node: Callable[[int], Node]
 
 
 @dataclass(slots=True)
-class _Gathered:
+class _ColumnTests:
+    """The cuts and codes in the tests of one column, and whether they are of numbers (True) or categories (False)."""
+
     cuts: dict[tuple[float, bool], None] = field(default_factory=dict)
     codes: set[int] = field(default_factory=set)
     kinds: set[bool] = field(default_factory=set)
@@ -114,100 +116,100 @@ def build(
     """The graph of the tree below a root; `missing` says whether a missing value is a state."""
     from quia.graph import DecisionGraph
 
-    order, found = walk(root, node, len(columns), file)
-    gathered: dict[int, _Gathered] = {}
-    for each in found:
-        if isinstance(each, Test):
-            mine = gathered.setdefault(each.column, _Gathered())
-            mine.kinds.add(each.codes is None)
-            mine.codes |= each.codes or set()
-            ends = (cut for interval in (*each.where, *each.but) for cut in interval)
-            mine.cuts.update(dict.fromkeys((cut.threshold, cut.after) for cut in ends if cut is not None))
-    variables, untested = [], _Gathered()
+    order, nodes = walk(root, node, len(columns), file)
+    tests_of: dict[int, _ColumnTests] = {}
+    for here in nodes:
+        if isinstance(here, Test):
+            tests = tests_of.setdefault(here.column, _ColumnTests())
+            tests.kinds.add(here.codes is None)
+            tests.codes |= here.codes or set()
+            ends = (cut for interval in (*here.where, *here.where_not) for cut in interval)
+            tests.cuts.update(dict.fromkeys((cut.threshold, cut.after) for cut in ends if cut is not None))
+    variables, untested = [], _ColumnTests()
     states: dict[int, dict[int, int]] = {}
     for index, column in enumerate(columns):
-        mine = gathered.get(index, untested)
-        if len(mine.kinds) > 1:
+        tests = tests_of.get(index, untested)
+        if len(tests.kinds) > 1:
             raise FormatError(f"column {shown(column.name)} is tested as a number and as a category", file=file)
-        if mine.kinds == {True} and column.categories is not None:
+        if tests.kinds == {True} and column.categories is not None:
             raise Unsupported(
                 f"the column {shown(column.name)} has names for categories, but is tested as a number",
                 cure="give categories only for the columns that have them",
             )
-        variables.append(_variable(column, mine, missing))
-        states[index] = _states_of_codes(column, mine)
+        variables.append(_variable(column, tests, missing))
+        states[index] = _states_of_codes(column, tests)
     last = len(order) - 1
-    place = {name: last - index for index, name in enumerate(order)}
+    position = {number: last - index for index, number in enumerate(order)}
     edges: list[Edges] = []
-    for each in reversed(found):
-        if isinstance(each, int):
+    for here in reversed(nodes):
+        if isinstance(here, int):
             edges.append(())
             continue
-        variable = variables[each.column]
-        yes = _yes(each, variable, states[each.column])
+        variable = variables[here.column]
+        yes = _states_of_yes(here, variable, states[here.column])
         no = difference(((0, variable.size - 1),), yes)
-        edges.append(tuple((s, place[there]) for s, there in ((yes, each.yes), (no, each.no)) if s))
+        edges.append(tuple((ranges, position[child]) for ranges, child in ((yes, here.yes), (no, here.no)) if ranges))
     return DecisionGraph.build(
         variables,
         classes,
-        [each.column if isinstance(each, Test) else -1 for each in reversed(found)],
-        [each if isinstance(each, int) else -1 for each in reversed(found)],
+        [here.column if isinstance(here, Test) else -1 for here in reversed(nodes)],
+        [here if isinstance(here, int) else -1 for here in reversed(nodes)],
         edges,
         notes=notes,
     )
 
 
 def walk(root: int, node: Callable[[int], Node], columns: int, file: str | None) -> tuple[list[int], list[Node]]:
-    """The names of the nodes and the nodes, parents first; a node with two parents is an error."""
-    order, seen, found = [root], {root}, []
-    for name in order:  # the list grows while it is walked
-        each = node(name)
-        found.append(each)
-        if isinstance(each, Test):
-            if not 0 <= each.column < columns:
-                raise FormatError(f"node {name} tests column {each.column} of {columns}", file=file)
-            for child in (each.yes, each.no):
+    """The numbers of the nodes and the nodes themselves, parents first; a node with two parents is an error."""
+    order, seen, nodes = [root], {root}, []
+    for number in order:  # the list grows while it is walked
+        here = node(number)
+        nodes.append(here)
+        if isinstance(here, Test):
+            if not 0 <= here.column < columns:
+                raise FormatError(f"node {number} tests column {here.column} of {columns}", file=file)
+            for child in (here.yes, here.no):
                 if child in seen:
                     raise FormatError(f"node {child} has two parents, or is the root; this is no tree", file=file)
                 seen.add(child)
                 order.append(child)
-    return order, found
+    return order, nodes
 
 
-def _variable(column: Column, mine: _Gathered, missing: bool) -> Variable:
-    if False not in mine.kinds and column.categories is None:
-        return Variable.numeric(column.name, mine.cuts, missing=missing, single=column.single)
-    named = column.categories
-    states = list(named if named is not None else map(str, sorted(mine.codes)))
-    taken = set(states)
-    other = None if named is not None else free("any other", taken)
-    no_value = free("missing", taken) if missing else None
+def _variable(column: Column, tests: _ColumnTests, missing: bool) -> Variable:
+    if False not in tests.kinds and column.categories is None:
+        return Variable.numeric(column.name, tests.cuts, missing=missing, single=column.single)
+    categories = column.categories
+    states = list(categories if categories is not None else map(str, sorted(tests.codes)))
+    names = set(states)
+    other = None if categories is not None else unused_name("any other", names)
+    no_value = unused_name("missing", names) if missing else None
     special = [state for state in (other, no_value) if state is not None]
     if column.unseen_is_missing:
         other = other or no_value
     return Variable.nominal(column.name, states + special, other=other, no_value=no_value)
 
 
-def _states_of_codes(column: Column, mine: _Gathered) -> dict[int, int]:
+def _states_of_codes(column: Column, tests: _ColumnTests) -> dict[int, int]:
     """The states of the codes that are tested; a code beyond the named categories has none."""
     if column.categories is None:
-        return {code: state for state, code in enumerate(sorted(mine.codes))}
-    return {code: code for code in mine.codes if 0 <= code < len(column.categories)}
+        return {code: state for state, code in enumerate(sorted(tests.codes))}
+    return {code: code for code in tests.codes if 0 <= code < len(column.categories)}
 
 
-def _yes(test: Test, variable: Variable, states: Mapping[int, int]) -> Ranges:
+def _states_of_yes(test: Test, variable: Variable, states: Mapping[int, int]) -> Ranges:
     last = variable.size - 1  # the state of a missing value, if there is one
     if variable.labels is None:
-        values = difference(states_where(variable, test.where), states_where(variable, test.but))
+        values = difference(states_where(variable, test.where), states_where(variable, test.where_not))
         return union([*values, (last, last)]) if variable.missing and test.missing else values
-    found = [states[code] for code in test.codes or () if code in states]
+    yes = [states[code] for code in test.codes or () if code in states]
     if variable.no_value is not None and test.missing:
-        found.append(last)
-    return union((state, state) for state in found)
+        yes.append(last)
+    return union((state, state) for state in yes)
 
 
 def check_categories(categories: Mapping[str, Sequence[str]], names: Sequence[str]) -> None:
-    """Refuse the categories of what is no column."""
+    """Refuse categories for a name that is not a column."""
     columns = set(names)
     for name in categories:
         if name not in columns:
@@ -215,7 +217,7 @@ def check_categories(categories: Mapping[str, Sequence[str]], names: Sequence[st
 
 
 def check_scores(leaves: int, classes: int) -> None:
-    """Refuse a tree each of whose many leaves would be compared with many classes that have no tree of their own."""
+    """Refuse a tree with so many leaves that comparing the scores of all classes at each would take too long."""
     if leaves * classes > _MOST_SCORES:
         raise TooLarge(
             f"the tree has {leaves} leaves and the model {classes} classes; at most {_MOST_SCORES} scores are compared,"
@@ -225,15 +227,15 @@ def check_scores(leaves: int, classes: int) -> None:
 
 
 def class_names(classes: Sequence[str] | None, count: int) -> list[str]:
-    """The names given to the classes 0, 1, …, or their numbers."""
-    names = [str(which) for which in range(count)] if classes is None else [str(name) for name in classes]
+    """The caller's names of the classes 0, 1, …, or else their numbers."""
+    names = [str(index) for index in range(count)] if classes is None else [str(name) for name in classes]
     if len(names) != count or len(set(names)) != count:
         raise Unsupported(f"classes are {listed(names)}", cure=f"give {count} different names")
     return names
 
 
-def free(name: str, taken: Collection[str]) -> str:
-    """The name, in brackets if it is taken."""
-    while name in taken:
+def unused_name(name: str, used: Collection[str]) -> str:
+    """The name, in as many brackets as it takes to differ from all names in use."""
+    while name in used:
         name = f"({name})"
     return name

@@ -17,12 +17,12 @@ OPTIONS: tuple[str, ...] = ()
 
 
 def read(data: bytes, file: str | None = None) -> DecisionGraph:
-    """The graph in a JSON file; a name given twice in one object is an error, not a silent loss."""
+    """The graph in a JSON file; an object that has a name twice is an error, not a silent loss."""
     from quia.graph import DecisionGraph
 
     refuse_many_values(data, file)
     try:
-        content = json.loads(decode(data, file), object_pairs_hook=_distinct, parse_constant=_refuse)
+        content = json.loads(decode(data, file), object_pairs_hook=_with_unique_names, parse_constant=_refuse_constant)
     except json.JSONDecodeError as fault:
         raise FormatError(f"is not JSON: {fault.msg} (column {fault.colno})", file=file, line=fault.lineno) from None
     except RecursionError:
@@ -38,12 +38,12 @@ def write(graph: DecisionGraph, file: str | os.PathLike[str]) -> None:
 
 
 def dumps(graph: HasJson) -> str:
-    """The JSON text of a graph, a line a node."""
+    """The JSON text of a graph, one line for each node."""
     data = graph.to_dict()
     lines = []
     for key, value in data.items():
         if key in ("nodes", "variables"):
-            inner = ",\n".join(f"  {_line(name)}: {_line(part)}" for name, part in value.items())
+            inner = ",\n".join(f"  {_line(name)}: {_line(content)}" for name, content in value.items())
             lines.append(f" {_line(key)}: {{\n{inner}}}" if inner else f" {_line(key)}: {{}}")
         else:
             lines.append(f" {_line(key)}: {_line(value)}")
@@ -54,16 +54,16 @@ def _line(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+def _with_unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) < len(pairs):
         seen: set[str] = set()
         for name, _ in pairs:
             if name in seen:
                 raise GraphError(f"the name {shown(name)} is given twice in one object; names must differ")
             seen.add(name)
-    return made
+    return content
 
 
-def _refuse(constant: str) -> Any:
-    raise GraphError(f"{constant} stands where a text should be; JSON has no such number")
+def _refuse_constant(constant: str) -> Any:
+    raise GraphError(f"{constant} stands where a string should be; JSON has no such number")

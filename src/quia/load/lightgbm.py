@@ -1,7 +1,7 @@
 """LightGBM: a text model, or a live Booster or LGBMClassifier, whose class is a function of one tree.
 
 LightGBM goes left where `value <= threshold`, in 64 bits, or where a category is in the node's bit set. A node says
-what it takes for missing: nothing (NaN is then 0), zero, or NaN. The class is taken from the score as
+what counts as missing: nothing (NaN is then 0), zero, or NaN. The class is taken from the score as
 `LGBMClassifier.predict` does.
 """
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 OPTIONS = ("categories", "classes", "missing")
 
-_Made = TypeVar("_Made")
+_Result = TypeVar("_Result")
 _OBJECTIVES = ("binary", "multiclass", "multiclassova")
 _CATEGORICAL, _DEFAULT_LEFT = 1, 2
-_ZERO = 1.0000000180025095e-35  # LightGBM drops numbers this near to zero from a row, which makes them zero
+_ZERO = 1.0000000180025095e-35  # LightGBM treats numbers this near to zero as zero
 NEAR_ZERO = Interval(Cut(-_ZERO, False), Cut(_ZERO, True))
 
 
@@ -45,15 +45,15 @@ def convert(source: Any, **options: Any) -> DecisionGraph:
     """The graph of a live Booster or LGBMClassifier."""
     if "classes" not in options and hasattr(source, "classes_"):
         options["classes"] = [str(label) for label in source.classes_]
-    return read(_saved(source), **options)
+    return read(_model_text(source), **options)
 
 
 def tree_of(source: Any) -> BinaryTree:
-    """The tree of a live LGBMClassifier, its leaves by the number of their class."""
-    return _of_model(_saved(source), None, lambda model: model.tree())
+    """The tree of a live LGBMClassifier; a leaf is the number of its class."""
+    return _with_model(_model_text(source), None, lambda model: model.tree())
 
 
-def _saved(source: Any) -> bytes:
+def _model_text(source: Any) -> bytes:
     booster = getattr(source, "booster_", source)
     if not hasattr(booster, "model_to_string"):
         raise Unsupported(
@@ -73,14 +73,15 @@ def read(
     """The graph of a LightGBM model in text.
 
     `classes` names the classes 0, 1, …; `categories` names the codes 0, 1, … of categorical columns; with
-    `missing=False` a missing value is no state.
+    `missing=False` there is no state for a missing value.
     """
-    return _of_model(data, file, lambda model: model.graph(classes, categories or {}, missing))
+    return _with_model(data, file, lambda model: model.graph(classes, categories or {}, missing))
 
 
-def _of_model(data: bytes, file: str | None, made: Callable[[_Model], _Made]) -> _Made:
+def _with_model(data: bytes, file: str | None, use: Callable[[_Model], _Result]) -> _Result:
+    """The result of `use` on the model in a file; what a malformed file makes it raise becomes a FormatError."""
     try:
-        return made(_Model(decode(data, file), file))
+        return use(_Model(decode(data, file), file))
     except QuiaError:
         raise
     except (LookupError, TypeError, ValueError, OverflowError, RecursionError) as fault:
@@ -96,7 +97,7 @@ class _Model:
         head, *trees = body.split("\nTree=")
         self.head = _pairs(head)
         self.trees = [_pairs(tree) for tree in trees]
-        self.named = [line for line in after.split("\n") if line.startswith("pandas_categorical:")]
+        self.category_lines = [line for line in after.split("\n") if line.startswith("pandas_categorical:")]
         self.per_round = int(self.head["num_tree_per_iteration"])
         self.objective, *parameters = self.head.get("objective", "none").split()
         self.sigmoid = next((float(p[8:]) for p in parameters if p.startswith("sigmoid:")), 1.0)
@@ -116,29 +117,29 @@ class _Model:
         return build(self._columns(categories), names, tree.root, tree.node, missing=missing, file=self.file)
 
     def tree(self) -> BinaryTree:
-        """The one tree that has tests, with what all others add to its leaves."""
+        """The one tree that has tests; the values of all other trees, each a single leaf, are added to its leaves."""
         grown = [index for index, tree in enumerate(self.trees) if int(tree["num_leaves"]) > 1]
         if len(grown) > 1 or ("average_output" in self.head and len(self.trees) > self.per_round):
             how = f", one for each of {self.per_round} classes a round" if self.per_round > 1 else ""
             raise Unsupported(f"the class depends on {max(len(grown), 2)} trees{how}", cure=ENSEMBLE)
-        chosen = grown[0] if grown else 0
+        only = grown[0] if grown else 0
         scores = [0.0] * self.per_round
         for index, tree in enumerate(self.trees):
-            if index != chosen:
+            if index != only:
                 scores[index % self.per_round] += float(tree["leaf_value"])
-        tree = self.trees[chosen]
+        tree = self.trees[only]
         if int(tree.get("is_linear", "0")):
             raise Unsupported("the leaves of the tree are linear models", cure="train with linear_tree=False")
         leaves = [float(value) for value in tree["leaf_value"].split()]
         check_scores(len(leaves), self.per_round)
         splits = _Splits(tree)
 
-        def node(at: int) -> Node:
-            if at < 0:
-                mine = list(scores)
-                mine[chosen % self.per_round] += leaves[~at]
-                return self._decide(mine)
-            return splits.test(at)
+        def node(number: int) -> Node:
+            if number < 0:
+                sums = list(scores)
+                sums[only % self.per_round] += leaves[~number]
+                return self._decide(sums)
+            return splits.test(number)
 
         return BinaryTree(0 if grown else -1, node)
 
@@ -146,15 +147,20 @@ class _Model:
         names, kinds = self.head["feature_names"].split(), self.head["feature_infos"].split()
         if not len(names) == len(kinds) == int(self.head["max_feature_idx"]) + 1:
             raise ValueError("names, kinds and number of the features do not fit")
-        known: dict[str, Sequence[Any]] = {}
-        coded = [name for name, kind in zip(names, kinds, strict=True) if kind[0] != "[" and kind != "none"]
-        stored = json.loads(self.named[0].partition(":")[2]) if self.named else None
-        if stored and len(stored) == len(coded):  # else a categorical column is constant, and no one says which
-            known = dict(zip(coded, stored, strict=True))
+        categories_of: dict[str, Sequence[Any]] = {}
+        categorical = [name for name, kind in zip(names, kinds, strict=True) if kind[0] != "[" and kind != "none"]
+        stored = json.loads(self.category_lines[0].partition(":")[2]) if self.category_lines else None
+        # Otherwise some categorical column is constant, and the file does not say which.
+        if stored and len(stored) == len(categorical):
+            categories_of = dict(zip(categorical, stored, strict=True))
         check_categories(categories, names)
-        known.update(categories)
+        categories_of.update(categories)
         return [
-            Column(name, categories=tuple(map(str, known[name])) if name in known else None, unseen_is_missing=True)
+            Column(
+                name,
+                categories=tuple(map(str, categories_of[name])) if name in categories_of else None,
+                unseen_is_missing=True,
+            )
             for name in names
         ]
 
@@ -164,13 +170,13 @@ class _Model:
             probability = _logistic(self.sigmoid * scores[0])
             return int(probability > 1.0 - probability)
         if self.objective == "multiclassova":
-            chances = [_logistic(self.sigmoid * score) for score in scores]
+            probabilities = [_logistic(self.sigmoid * score) for score in scores]
         else:
             top = max(scores)
             powers = [math.exp(score - top) for score in scores]
             total = sum(powers)
-            chances = [power / total for power in powers]
-        return max(range(len(chances)), key=lambda which: chances[which])  # the first of equals
+            probabilities = [power / total for power in powers]
+        return max(range(len(probabilities)), key=lambda index: probabilities[index])  # the first of equal ones
 
 
 class _Splits:
@@ -188,17 +194,17 @@ class _Splits:
             raise ValueError("the bit sets of categories overlap")
         self.used: set[int] = set()
 
-    def test(self, at: int) -> Test:
-        column, kind, left, right = self.column[at], self.kind[at], self.left[at], self.right[at]
-        threshold = self.threshold[at]
+    def test(self, node: int) -> Test:
+        column, kind, left, right = self.column[node], self.kind[node], self.left[node], self.right[node]
+        threshold = self.threshold[node]
         if kind & _CATEGORICAL:
             return Test(column, left, right, missing=False, codes=self._codes(int(threshold)))
         if threshold != threshold:
-            raise ValueError(f"the threshold of node {at} is not a number")
+            raise ValueError(f"the threshold of node {node} is not a number")
         where, to_left = (Interval(None, Cut(threshold)),), bool(kind & _DEFAULT_LEFT)
         zero = threshold >= 0  # the answer about zero, which a number too near to zero is rounded to
         match kind >> 2 & 3:
-            case 0:  # nothing is missing: NaN is taken for 0
+            case 0:  # nothing is missing: NaN counts as 0
                 missing = zero
             case 1:  # zero is missing, and so is NaN
                 missing = zero = to_left
@@ -211,12 +217,14 @@ class _Splits:
             return test
         return answered(test, NEAR_ZERO, zero)
 
-    def _codes(self, which: int) -> frozenset[int]:
-        if not 0 <= which < len(self.boundaries) - 1 or which in self.used:
-            raise ValueError(f"there is no bit set {which}, or two nodes have it")
-        self.used.add(which)
-        words = self.words[self.boundaries[which] : self.boundaries[which + 1]]
-        return frozenset(32 * index + bit for index, word in enumerate(words) for bit in range(32) if word >> bit & 1)
+    def _codes(self, index: int) -> frozenset[int]:
+        if not 0 <= index < len(self.boundaries) - 1 or index in self.used:
+            raise ValueError(f"there is no bit set {index}, or two nodes have it")
+        self.used.add(index)
+        words = self.words[self.boundaries[index] : self.boundaries[index + 1]]
+        return frozenset(
+            32 * word_index + bit for word_index, word in enumerate(words) for bit in range(32) if word >> bit & 1
+        )
 
 
 def _pairs(block: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Reading text files that are lines of words and whole numbers, with `c` lines as comments."""
+"""Reading text files of lines that hold words and integers, with `c` lines as comments."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import NoReturn
 from quia.errors import FormatError, shown
 
 MOST_VARIABLES = 100_000
-"""A file that speaks of more variables than this is refused."""
+"""A file with more variables than this is refused."""
 
-_WHOLE = re.compile(r"-?[0-9]{1,18}")
+_INTEGER = re.compile(r"-?[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line that is not empty, and where it is."""
+    """A line that is not empty, its words, and where it is."""
 
     text: str
     words: list[str]
@@ -25,9 +25,9 @@ class Line:
     file: str | None
 
     def numbers(self, *, start: int = 0) -> list[int]:
-        """The words from one on as numbers."""
+        """The words from index `start` on, as integers."""
         for word in self.words[start:]:
-            if _WHOLE.fullmatch(word) is None:
+            if _INTEGER.fullmatch(word) is None:
                 self.fail(f"has {shown(word, 30)} where a whole number should be")
         return [int(word) for word in self.words[start:]]
 

@@ -1,4 +1,4 @@
-"""Whether the parts of a circuit's conjunctions share variables."""
+"""Whether the conjuncts of a circuit's conjunctions share variables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quia.nnf import AND
 def shared_variable(
     kinds: Sequence[int], variables: Sequence[int], children: Sequence[Sequence[int]]
 ) -> tuple[int, int] | None:
-    """The first conjunction whose parts share a variable, and the variable; None if there is none.
+    """The first conjunction whose conjuncts share a variable, and that variable; None if there is none.
 
     Nodes come children first, with kinds as in an NNF. Complexity: memory linear in the nodes, a pass over them for
     each 256 variables.
@@ -26,6 +26,6 @@ def shared_variable(
         np.array(kinds, np.uint8),
         np.array(variables, np.int32),
         np.concatenate([[0], np.cumsum(width)]),
-        np.fromiter((child for parts in children for child in parts), np.int32, int(width.sum())),
+        np.fromiter((child for below in children for child in below), np.int32, int(width.sum())),
     )
     return nodes.shared_variable(AND)

@@ -1,4 +1,4 @@
-"""The operators of an ONNX model, as far as they surround a tree: which input columns it sees, where its label goes."""
+"""The operators around the tree of an ONNX model: which input columns reach the tree, and where its label goes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FLOAT, _INT32, _INT64, _STRING, _DOUBLE = 1, 6, 7, 8, 11
 _NUMBERS = (_FLOAT, _INT32, _INT64, _DOUBLE)
 _TYPES = ("?", "FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16", "DOUBLE")
 _STANDARD = ("", "ai.onnx", "ai.onnx.ml")
-_MOST_OPERATORS = 10_000  # each takes much memory, and as little as two bytes of the file
+_MOST_OPERATORS = 10_000  # each takes much memory, but only two bytes of the file
 
 
 @dataclass(slots=True)
@@ -39,26 +39,26 @@ class Graph:
 
     def columns(self, tensor: str, needed: int) -> list[Column]:
         """The columns of the tensor that a tree reads, followed back to the model's inputs."""
-        maker = {output: operator for operator in self.operators for output in operator.outputs}
-        parts, single, seen = [(tensor, False)], False, 0
+        producer = {output: operator for operator in self.operators for output in operator.outputs}
+        tensors, single, steps = [(tensor, False)], False, 0
         columns: list[Column] = []
-        while parts:
-            name, single = parts.pop()
-            seen += 1
-            if seen > len(self.operators) + len(self.inputs) + 1000:
+        while tensors:
+            name, single = tensors.pop()
+            steps += 1
+            if steps > len(self.operators) + len(self.inputs) + 1000:
                 raise FormatError("its operators form a cycle", file=self.file)
             if name in self.inputs:
-                columns += self._input_columns(name, single, None if parts or columns else needed, len(columns))
+                columns += self._input_columns(name, single, None if tensors or columns else needed, len(columns))
                 continue
-            operator = maker.get(name)
+            operator = producer.get(name)
             if operator is None:
                 raise FormatError(f"the tensor {shown(name)} comes from nowhere", file=self.file)
             if operator.kind == "Cast" and operator.attributes.get("to") in (_FLOAT, _DOUBLE):
-                parts.append((operator.inputs[0], single or operator.attributes["to"] == _FLOAT))
+                tensors.append((operator.inputs[0], single or operator.attributes["to"] == _FLOAT))
             elif operator.kind == "Identity":
-                parts.append((operator.inputs[0], single))
+                tensors.append((operator.inputs[0], single))
             elif operator.kind == "Concat" and operator.attributes.get("axis") in (1, -1):
-                parts += [(part, single) for part in reversed(operator.inputs)]
+                tensors += [(input_name, single) for input_name in reversed(operator.inputs)]
             else:
                 raise Unsupported(
                     f"the tree reads what the operator {shown(operator.kind)} makes of the columns",
@@ -68,11 +68,11 @@ class Graph:
 
     def is_double(self, tensor: str) -> bool:
         """Whether a tensor that `columns` could follow is of 64-bit numbers, so that onnxruntime compares in these."""
-        maker = {output: operator for operator in self.operators for output in operator.outputs}
+        producer = {output: operator for operator in self.operators for output in operator.outputs}
         while tensor not in self.inputs:
-            if maker[tensor].kind == "Cast":
-                return bool(maker[tensor].attributes["to"] == _DOUBLE)
-            tensor = maker[tensor].inputs[0]
+            if producer[tensor].kind == "Cast":
+                return bool(producer[tensor].attributes["to"] == _DOUBLE)
+            tensor = producer[tensor].inputs[0]
         return self.inputs[tensor][0] == _DOUBLE
 
     def _input_columns(self, name: str, single: bool, needed: int | None, before: int) -> list[Column]:
@@ -83,7 +83,7 @@ class Graph:
         if width is None or width <= 0:
             raise FormatError(f"the input {shown(name)} does not say how many columns it has", file=self.file)
         check_numbered(before + width)
-        # Whole numbers are compared with 32-bit thresholds as 32-bit numbers, too.
+        # Integers are compared with 32-bit thresholds as 32-bit numbers, too.
         single = single or kind != _DOUBLE
         alone = width == 1 and len(self.inputs) > 1
         if len(self.inputs) == 1:
@@ -91,11 +91,11 @@ class Graph:
         return [Column(name if alone else f"{name}[{index}]", single) for index in range(width)]
 
     def check_label(self, tensor: str, labels: Sequence[str]) -> None:
-        """The label must leave the model as it is, but for its type or shape."""
+        """Refuse a model whose output is not the label of its tree, up to type and shape."""
         reached = {tensor}
-        whole = all(re.fullmatch(r"0|-?[1-9][0-9]*", label) for label in labels)
+        integers = all(re.fullmatch(r"0|-?[1-9][0-9]*", label) for label in labels)
         for operator in self.operators:  # ONNX lists operators in an order in which they can run
-            if operator.inputs[:1] and operator.inputs[0] in reached and _keeps(operator, whole):
+            if operator.inputs[:1] and operator.inputs[0] in reached and _keeps_labels(operator, integers):
                 reached.update(operator.outputs)
         if not reached & set(self.outputs):
             after = [_described(o) for o in self.operators if reached & set(o.inputs) and not reached & set(o.outputs)]
@@ -105,11 +105,11 @@ class Graph:
             )
 
 
-def _keeps(operator: Operator, whole: bool) -> bool:
-    """Whether an operator keeps labels, which may all be whole numbers, apart and their texts as they are."""
+def _keeps_labels(operator: Operator, integers: bool) -> bool:
+    """Whether an operator leaves the labels as they are written; `integers` says that all of them are integers."""
     if operator.kind == "Cast":
         to = operator.attributes.get("to")
-        return to == _STRING or (to == _INT64 and whole)
+        return to == _STRING or (to == _INT64 and integers)
     return operator.kind in ("Identity", "Reshape", "Squeeze")
 
 
@@ -134,35 +134,35 @@ def read_graph(data: bytes, file: str | None) -> Graph:
             f"has {len(nodes)} operators; models of one tree have fewer than {_MOST_OPERATORS}", file=file
         )
     operators = [_operator(message(node, file), file) for node in nodes]
-    constants = {_text(message(tensor, file), 8, file) for tensor in blobs(graph.get(5, []), file)}
+    constants = {_string(message(tensor, file), 8, file) for tensor in blobs(graph.get(5, []), file)}
     inputs: dict[str, tuple[int, int | None]] = {}
     for info in blobs(graph.get(11, []), file):
         fields = message(info, file)
-        if (name := _text(fields, 1, file)) not in constants:
+        if (name := _string(fields, 1, file)) not in constants:
             inputs[name] = _tensor_type(fields, file)
-    outputs = [_text(message(info, file), 1, file) for info in blobs(graph.get(12, []), file)]
+    outputs = [_string(message(info, file), 1, file) for info in blobs(graph.get(12, []), file)]
     return Graph(operators, inputs, outputs, file)
 
 
 def _check_function(function: Message, file: str | None) -> None:
-    if _text(function, 10, file) in _STANDARD:
+    if _string(function, 10, file) in _STANDARD:
         raise Unsupported(
-            f"the model defines the operator {shown(_text(function, 1, file))} of ONNX itself anew",
+            f"the model defines the operator {shown(_string(function, 1, file))} of ONNX itself anew",
             cure="export it without functions of its own",
         )
 
 
 def _operator(node: Message, file: str | None) -> Operator:
-    kind, domain = _text(node, 4, file), _text(node, 7, file)
-    made = Operator(
+    kind, domain = _string(node, 4, file), _string(node, 7, file)
+    operator = Operator(
         kind if domain in _STANDARD else f"{domain}.{kind}",
         [name.decode("utf-8", "replace") for name in blobs(node.get(1, []), file)],
         [name.decode("utf-8", "replace") for name in blobs(node.get(2, []), file)],
     )
     for attribute in blobs(node.get(5, []), file):
         fields = message(attribute, file)
-        made.attributes[_text(fields, 1, file)] = _attribute(fields, file)
-    return made
+        operator.attributes[_string(fields, 1, file)] = _attribute(fields, file)
+    return operator
 
 
 def _attribute(fields: Message, file: str | None) -> Any:
@@ -173,7 +173,7 @@ def _attribute(fields: Message, file: str | None) -> Any:
         case [2]:
             return ints(fields.get(3, [0]), file)[-1]
         case [3]:
-            return _text(fields, 4, file)
+            return _string(fields, 4, file)
         case [4]:
             return _tensor(message(blobs(fields.get(5, [b""]), file)[0], file), file)
         case [6]:
@@ -181,7 +181,7 @@ def _attribute(fields: Message, file: str | None) -> Any:
         case [7]:
             return ints(fields.get(8, []), file)
         case [8]:
-            return [text.decode("utf-8", "replace") for text in blobs(fields.get(9, []), file)]
+            return [value.decode("utf-8", "replace") for value in blobs(fields.get(9, []), file)]
     return None  # a graph or another kind that trees do not have
 
 
@@ -204,6 +204,6 @@ def _tensor_type(info: Message, file: str | None) -> tuple[int, int | None]:
     return kind, width
 
 
-def _text(fields: Message, number: int, file: str | None) -> str:
-    found = blobs(fields.get(number, []), file)
-    return found[-1].decode("utf-8", "replace") if found else ""
+def _string(fields: Message, number: int, file: str | None) -> str:
+    values = blobs(fields.get(number, []), file)
+    return values[-1].decode("utf-8", "replace") if values else ""

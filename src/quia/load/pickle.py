@@ -1,4 +1,4 @@
-"""Pickles and joblib files: read only when the caller says that whoever made them is trusted."""
+"""Pickles and joblib files: read only when the caller trusts their author."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OPTIONS = (*sklearn.OPTIONS, "trust_pickle")
 
 
 class UnsafePickle(QuiaWarning):
-    """A pickle was read, which may have run a program of whoever made it."""
+    """A pickle was read, which may have run any program that its author put into it."""
 
 
 def read(data: bytes, file: str | None = None, **options: Any) -> DecisionGraph:

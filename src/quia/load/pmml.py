@@ -1,8 +1,8 @@
 """PMML 4.x: a TreeModel that classifies, as R, KNIME, SAS and scikit-learn's exporters write it.
 
-A node's children are asked in order, and the first whose predicate holds is taken. A missing value makes predicates
+A node's children are tried in order, and the first whose predicate holds is taken. A missing value makes predicates
 unknown, and the model's missingValueStrategy says what then happens. Where the model would make no prediction for a
-missing value, such an instance is refused; where it makes none for values that are there, the class is 'no prediction'.
+missing value, such an instance is refused; where it makes none for other values, the class is 'no prediction'.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FRACTIONAL = ("weightedConfidence", "aggregateNodes")
 
 
 def read(data: bytes, file: str | None = None, *, missing: bool = True) -> DecisionGraph:
-    """The decision graph of a PMML tree; with `missing=False` no value is ever missing, which makes it smaller."""
+    """The decision graph of a PMML tree; `missing=False` assumes that no value is missing, which makes it smaller."""
     document = parse(data, file)
     root = document.elements[0]
     if root.tag != "PMML":
@@ -65,7 +65,7 @@ _OTHER_MODELS = ("RuleSetModel", "Scorecard", "NeuralNetwork")
 
 
 class _Tree:
-    """One TreeModel on its way to a graph."""
+    """One TreeModel, read from its document, and the graph built from it."""
 
     def __init__(self, document: Document, model: Element, missing: bool) -> None:
         self.document, self.model = document, model
@@ -80,7 +80,7 @@ class _Tree:
         root = document.child(model, "Node")
         if root is None:
             raise document.fault("<TreeModel> has no <Node>", model)
-        # Parents before children; a node is known by its place in this list.
+        # Parents before children; a node is identified by its index in this list.
         self.nodes: list[Element] = [root]
         self.children: list[list[int]] = []
         self.winner: list[int] = []  # the class of a node, or of the nearest above it that has one
@@ -109,8 +109,8 @@ class _Tree:
         for element in self.document.children(dictionary, "DataField"):
             if element.attributes["name"] == self.target:
                 values = self.document.children(element, "Value")
-                kept = (v.attributes["value"] for v in values if v.attributes.get("property", "valid") == "valid")
-                return {label: index for index, label in enumerate(dict.fromkeys(kept))}
+                valid = (v.attributes["value"] for v in values if v.attributes.get("property", "valid") == "valid")
+                return {label: index for index, label in enumerate(dict.fromkeys(valid))}
         return {}
 
     def _walk(self) -> None:
@@ -123,10 +123,10 @@ class _Tree:
             label = self._score(node)
             self.winner.append(above[number] if label is None else self.classes.setdefault(label, len(self.classes)))
             self.reader.gather(self._predicate(node))
-            mine = self.document.children(node, "Node")
-            self.children.append(list(range(len(self.nodes), len(self.nodes) + len(mine))))
-            self.nodes += mine
-            above += [self.winner[number]] * len(mine)
+            children = self.document.children(node, "Node")
+            self.children.append(list(range(len(self.nodes), len(self.nodes) + len(children))))
+            self.nodes += children
+            above += [self.winner[number]] * len(children)
 
     def _score(self, node: Element) -> str | None:
         if "score" in node.attributes:
@@ -142,39 +142,42 @@ class _Tree:
         return best
 
     def _predicate(self, node: Element) -> Element:
-        found = self.document.children(node, *PREDICATES)
-        if len(found) != 1:
-            raise self.document.fault(f"a <Node> has {len(found)} predicates; it has one", node)
-        return found[0]
+        predicates = self.document.children(node, *PREDICATES)
+        if len(predicates) != 1:
+            raise self.document.fault(f"a <Node> has {len(predicates)} predicates; it has one", node)
+        return predicates[0]
 
     def graph(self, notes: list[str]) -> DecisionGraph:
-        """The graph, if nothing that it leaves out decides."""
+        """The graph of the tree; prior probabilities that would decide are refused."""
         graph = self._graph(notes)
-        return self._with_priors(graph) if self.priors else graph
+        return self._without_priors(graph) if self.priors else graph
 
     def _graph(self, notes: list[str]) -> DecisionGraph:
-        """The graph; a missing value is a state only where it can lead to a prediction when it is asked for."""
-        notes = [*notes, *(note for of in self.inputs.values() if (note := of.note()))]
-        for of in self.inputs.values():
-            of.routed = True
+        """The graph, in which a missing value is a state only of variables where it can lead to a prediction."""
+        notes = [*notes, *(note for field in self.inputs.values() if (note := field.note()))]
+        for field in self.inputs.values():
+            field.routed = True
         self.reader.make_variables(self.missing)
         if not self.missing or self.keeps_last or self.strategy not in ("none", "nullPrediction"):
             return self._build(notes)
-        # A value that counts as missing must not fall into the state of those that nobody mentions.
-        leads = [of.replacement is not None or (of.taken_for_missing and not of.numeric) for of in self.inputs.values()]
+        # A value that counts as missing must not fall into the state of the values that no predicate mentions.
+        routed = [
+            field.replacement is not None or (field.taken_for_missing and not field.numeric)
+            for field in self.inputs.values()
+        ]
         for at in range(-1, len(self.nodes)):
-            for variable, parts in self._choice(at)[1].values():
+            for variable, edges in self._choice(at)[1].values():
                 absent = self.reader.absent(variable)
-                leads[variable] |= any(key != _NULL for states, key in parts if intersection(states, absent))
-                # Where values do not matter, only their being missing, nobody would ask and so refuse a missing one.
-                leads[variable] |= sum(bool(difference(states, absent)) for states, _ in parts) < 2
-        for of, does in zip(self.inputs.values(), leads, strict=True):
-            of.routed = does
+                routed[variable] |= any(key != _NULL for states, key in edges if intersection(states, absent))
+                # Where it only matters that a value is missing, no node would test it, so none would refuse it.
+                routed[variable] |= sum(bool(difference(states, absent)) for states, _ in edges) < 2
+        for field, has_state in zip(self.inputs.values(), routed, strict=True):
+            field.routed = has_state
         self.reader.make_variables(True)
         return self._build(notes)
 
-    def _with_priors(self, graph: DecisionGraph) -> DecisionGraph:
-        """The graph, if it always makes a prediction, so that nobody asks for the priors of the target."""
+    def _without_priors(self, graph: DecisionGraph) -> DecisionGraph:
+        """The graph, if it always makes a prediction, so that the prior probabilities of the target do not matter."""
         if any(label >= len(self.classes) for label in graph.labels):
             raise Unsupported(
                 "where the tree makes no prediction, the priorProbability of <Targets> decides",
@@ -184,7 +187,7 @@ class _Tree:
         return graph
 
     def _build(self, notes: list[str]) -> DecisionGraph:
-        """The graph over the variables as they are, its nodes in the order in which PMML would ask them."""
+        """The graph over the current variables, its nodes in the order in which PMML tests them."""
         from quia.graph import DecisionGraph
 
         tests: list[int] = []
@@ -204,16 +207,19 @@ class _Tree:
                 return node_of[key]
             return add(-1, len(self.classes) if key == _NULL else -2 - key, ())
 
-        for at in range(len(self.nodes) - 1, -2, -1):  # children first; the last is the door to the root
-            start, residues = self._choice(at)
-            made: dict[Choice, int] = {}
+        for tree_node in range(len(self.nodes) - 1, -2, -1):  # children first; -1, the entry to the root, comes last
+            start, residues = self._choice(tree_node)
+            node_of_choice: dict[Choice, int] = {}
             for key in children_first(residues):
-                variable, parts = residues[key]
-                outgoing = tuple((states, outcome(k) if isinstance(k, int) else made[k]) for states, k in parts)
-                made[key] = add(variable, -1, outgoing)
-            node_of[at] = outcome(start) if isinstance(start, int) else made[start]
+                variable, choice_edges = residues[key]
+                outgoing = tuple(
+                    (states, outcome(next_key) if isinstance(next_key, int) else node_of_choice[next_key])
+                    for states, next_key in choice_edges
+                )
+                node_of_choice[key] = add(variable, -1, outgoing)
+            node_of[tree_node] = outcome(start) if isinstance(start, int) else node_of_choice[start]
         kept = _reachable(node_of[-1], edges)
-        place = {node: index for index, node in enumerate(kept)}
+        position = {node: index for index, node in enumerate(kept)}
         names = list(self.classes)
         if any(labels[node] == len(names) for node in kept):
             label = NO_PREDICTION
@@ -226,20 +232,20 @@ class _Tree:
             names,
             [tests[n] for n in kept],
             [labels[n] for n in kept],
-            [tuple((states, place[child]) for states, child in edges[n]) for n in kept],
+            [tuple((states, position[child]) for states, child in edges[n]) for n in kept],
             notes=notes,
         )
 
-    def _choice(self, at: int) -> tuple[Choice | int, dict[Choice, Residue]]:
-        """The tests by which a node chooses its child; node -1 is the door, whose one child is the root."""
-        children = [0] if at < 0 else self.children[at]
-        winner = _NULL if at < 0 else self.winner[at]
+    def _choice(self, node: int) -> tuple[Choice | int, dict[Choice, Residue]]:
+        """The tests by which a node chooses its child; node -1 is the entry, whose only child is the root."""
+        children = [0] if node < 0 else self.children[node]
+        winner = _NULL if node < 0 else self.winner[node]
         last = _NULL if winner == _NULL else -2 - winner
         if not children:
             return last, {}
         choice = tuple((self.reader.predicate(self._predicate(self.nodes[child])), child) for child in children)
 
-        at_unknown = None if self.strategy == "none" else cache(lambda: self._at_unknown(at, last))
+        at_unknown = None if self.strategy == "none" else cache(lambda: self._at_unknown(node, last))
 
         def settle(open_choice: Choice) -> Choice | int:
             for number, (predicate, child) in enumerate(open_choice):
@@ -253,19 +259,19 @@ class _Tree:
 
         return compile_choice(choice, lambda v: self.reader.variables[v].size, settle, at_unknown, self.work)
 
-    def _at_unknown(self, at: int, last: int) -> int:
+    def _at_unknown(self, node: int, last: int) -> int:
         if self.strategy == "lastPrediction":
             return last
-        if self.strategy != "defaultChild" or at < 0:
+        if self.strategy != "defaultChild" or node < 0:
             return _NULL
-        wanted = self.nodes[at].attributes.get("defaultChild")
-        for child in self.children[at]:
-            if self.nodes[child].attributes.get("id") == wanted is not None:
+        default = self.nodes[node].attributes.get("defaultChild")
+        for child in self.children[node]:
+            if self.nodes[child].attributes.get("id") == default is not None:
                 return child
         raise self.document.fault(
-            f"defaultChild={shown(wanted)} names no child, and missingValueStrategy='defaultChild' needs one;"
+            f"defaultChild={shown(default)} names no child, and missingValueStrategy='defaultChild' needs one;"
             " missing=False leaves missing values out",
-            self.nodes[at],
+            self.nodes[node],
         )
 
 

@@ -18,12 +18,12 @@ _INVALID = ("returnInvalid", "asIs", "asMissing", "asValue")
 
 @dataclass(slots=True)
 class Field:
-    """A field of the data dictionary, gathered while the file is read; at the end it becomes a variable.
+    """A field of the data dictionary, filled while the file is read; a variable is built from it at the end.
 
     `declared` are the states that the file lists, in order; `seen` are those that predicates mention; `absent` are
-    values that mean missing. `replacement` stands for a missing value; `routed` says whether one is a state.
-    Of a continuous field, values outside `intervals` and `declared`, if it has any, are invalid; those in `invalid`
-    are so too. `invalid_are` says what becomes of them. `single` says whether predicates compare in 32 bits.
+    values that mean missing. `replacement` stands for a missing value; `routed` says whether missing is a state.
+    If a continuous field has `intervals` or `declared` values, all others are invalid; those in `invalid` are invalid
+    too. `invalid_are` says how they are treated. `single` says whether predicates compare in 32 bits.
     """
 
     name: str
@@ -48,26 +48,26 @@ class Field:
 
     @property
     def bounded(self) -> bool:
-        """Whether some values that a variable of this field takes are invalid."""
+        """Whether some values that a variable of this field accepts are invalid."""
         if self.numeric:
             return bool(self.invalid or self.intervals or self.declared)
         return bool(self.invalid) and not self.declared
 
     @property
     def taken_for_missing(self) -> bool:
-        """Whether some values that a variable of this field takes count as missing."""
+        """Whether some values that a variable of this field accepts count as missing."""
         absent = bool(self.absent) and (self.numeric or not self.declared)
         return absent or (self.invalid_are == "asMissing" and self.bounded)
 
     def note(self) -> str | None:
-        """What to say of values that the model refuses, but a variable takes."""
+        """A note about values that the model refuses, but a variable accepts; None if there are none."""
         if self.invalid_are != "returnInvalid" or not self.tested or not self.bounded:
             return None
-        parts = [f"declared invalid ({listed(self.invalid)})"] if self.invalid else []
+        refused = [f"declared invalid ({listed(self.invalid)})"] if self.invalid else []
         if self.numeric and (self.intervals or self.declared):
             valid = [*(Interval(*interval).readable().text for interval in self.intervals), *self.declared]
-            parts.insert(0, f"outside {listed(valid)}")
-        return f"the model refuses values of {shown(self.name)} {' or '.join(parts)}; here they are classified too"
+            refused.insert(0, f"outside {listed(valid)}")
+        return f"the model refuses values of {shown(self.name)} {' or '.join(refused)}; here they are classified too"
 
 
 class Named(NamedTuple):
@@ -78,7 +78,7 @@ class Named(NamedTuple):
 
 
 Usable = dict[str, Named | Unsupported]
-"""What a predicate may test by its name, or why it may not."""
+"""The fields that predicates may test, by name, or the reason why one may not be tested."""
 
 
 def data_fields(document: Document, model: Element) -> tuple[dict[str, Field], str | None, Usable]:
@@ -87,7 +87,10 @@ def data_fields(document: Document, model: Element) -> tuple[dict[str, Field], s
     schema = document.child(model, "MiningSchema")
     if dictionary is None or schema is None:
         raise document.fault("has no <DataDictionary>, or its model no <MiningSchema>", model)
-    all_fields = {made.name: made for made in (_field(document, e) for e in document.children(dictionary, "DataField"))}
+    all_fields = {
+        declared.name: declared
+        for declared in (_field(document, e) for e in document.children(dictionary, "DataField"))
+    }
     inputs: dict[str, Field] = {}
     target = None
     for element in document.children(schema, "MiningField"):
@@ -99,7 +102,7 @@ def data_fields(document: Document, model: Element) -> tuple[dict[str, Field], s
         elif usage == "active":
             inputs[name] = all_fields[name]
             _apply_schema(document, element, all_fields[name])
-    usable: Usable = {name: Named(made, made.type == "float") for name, made in inputs.items()}
+    usable: Usable = {name: Named(declared, declared.type == "float") for name, declared in inputs.items()}
     for where in (document.elements[0], model):
         for block in document.children(where, "TransformationDictionary", "LocalTransformations"):
             for element in document.children(block, "DerivedField"):
@@ -110,21 +113,21 @@ def data_fields(document: Document, model: Element) -> tuple[dict[str, Field], s
 
 
 def _field(document: Document, element: Element) -> Field:
-    made = Field(
+    result = Field(
         document.need(element, "name"), document.need(element, "optype"), element.attributes.get("dataType", "string")
     )
     for value in document.children(element, "Value"):
-        kind, text = value.attributes.get("property", "valid"), document.need(value, "value")
+        kind, written = value.attributes.get("property", "valid"), document.need(value, "value")
         if kind == "missing":
-            made.absent[spelled(made, text)] = None
+            result.absent[spelled(result, written)] = None
         elif kind == "valid":
-            made.declared[spelled(made, text)] = None
+            result.declared[spelled(result, written)] = None
         else:
-            made.invalid.append(spelled(made, text))
-    made.intervals = [_interval(document, interval) for interval in document.children(element, "Interval")]
-    if made.type == "boolean" and not made.declared:
-        made.declared = {"false": None, "true": None}
-    return made
+            result.invalid.append(spelled(result, written))
+    result.intervals = [_interval(document, interval) for interval in document.children(element, "Interval")]
+    if result.type == "boolean" and not result.declared:
+        result.declared = {"false": None, "true": None}
+    return result
 
 
 def _interval(document: Document, element: Element) -> Interval:
@@ -132,10 +135,10 @@ def _interval(document: Document, element: Element) -> Interval:
     closure = _one_of(document, element, "closure", _CLOSURES)
     ends = []
     for margin, after in (("leftMargin", closure.startswith("open")), ("rightMargin", closure.endswith("Closed"))):
-        text = element.attributes.get(margin)
-        if text is not None and (number := number_of(text)) != number:
-            raise document.fault(f"{margin} is {shown(text)}, which is no number", element)
-        ends.append(None if text is None else Cut(number_of(text), after))
+        limit = element.attributes.get(margin)
+        if limit is not None and (number := number_of(limit)) != number:
+            raise document.fault(f"{margin} is {shown(limit)}, which is no number", element)
+        ends.append(None if limit is None else Cut(number_of(limit), after))
     return Interval(*ends)
 
 
@@ -146,24 +149,24 @@ def _one_of(document: Document, element: Element, name: str, values: tuple[str, 
     return value
 
 
-def _apply_schema(document: Document, element: Element, made: Field) -> None:
-    made.optype = element.attributes.get("optype", made.optype)
+def _apply_schema(document: Document, element: Element, input_field: Field) -> None:
+    input_field.optype = element.attributes.get("optype", input_field.optype)
     if (outliers := element.attributes.get("outliers", "asIs")) != "asIs":
         raise Unsupported(
-            f"field {shown(made.name)} has outliers={shown(outliers)}",
+            f"field {shown(input_field.name)} has outliers={shown(outliers)}",
             cure="export the model with values taken as they are (outliers='asIs')",
         )
-    made.invalid_are = _one_of(document, element, "invalidValueTreatment", _INVALID)
-    if made.invalid_are == "asMissing" and made.bounded and not made.numeric:
-        made.absent.update(dict.fromkeys(made.invalid))
-    made.refuses_missing = element.attributes.get("missingValueTreatment") == "returnInvalid"
+    input_field.invalid_are = _one_of(document, element, "invalidValueTreatment", _INVALID)
+    if input_field.invalid_are == "asMissing" and input_field.bounded and not input_field.numeric:
+        input_field.absent.update(dict.fromkeys(input_field.invalid))
+    input_field.refuses_missing = element.attributes.get("missingValueTreatment") == "returnInvalid"
     replacement = element.attributes.get("missingValueReplacement")
     if replacement is not None:
-        made.replacement = spelled(made, replacement)
+        input_field.replacement = spelled(input_field, replacement)
 
 
 def _derive(document: Document, element: Element, usable: Usable) -> None:
-    """Take in a derived field that only copies a field, as exporters write to say in which type it is compared."""
+    """Add a derived field that only copies a field; exporters write these to say in which type it is compared."""
     name, reference = element.attributes["name"], document.child(element, "FieldRef")
     source = None if reference is None else usable.get(reference.attributes.get("field", ""))
     kind = element.attributes.get("dataType")
@@ -181,17 +184,17 @@ def _derive(document: Document, element: Element, usable: Usable) -> None:
         usable[name] = Named(source.field, source.single or kind == "float")
 
 
-def number_of(text: str) -> float:
-    """The number that a text is in XML, or NaN; Python reads more, such as 1_000."""
+def number_of(written: str) -> float:
+    """The number that a string is in XML, or NaN; Python reads more, such as 1_000."""
     try:
-        return float(text) if text.isascii() and "_" not in text else math.nan
+        return float(written) if written.isascii() and "_" not in written else math.nan
     except ValueError:
         return math.nan
 
 
-def spelled(of: Field, text: str) -> str:
-    """A value's text, numbers and truth values in one spelling."""
-    if of.type == "boolean":
-        return TRUTHS.get(text.strip().lower(), text)
-    number = number_of(text) if of.type in NUMBERS else math.nan
-    return text if number != number else number_text(number)
+def spelled(field: Field, value: str) -> str:
+    """A value in its one spelling, if it is a number or a truth value."""
+    if field.type == "boolean":
+        return TRUTHS.get(value.strip().lower(), value)
+    number = number_of(value) if field.type in NUMBERS else math.nan
+    return value if number != number else number_text(number)

@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 OPTIONS = (*sklearn.OPTIONS, "trusted")
 
 CHECKED_HERE = ("sklearn.tree._tree.Tree",)
-"""Types that skops does not trust, for their arrays could point anywhere; we check these before we follow them."""
+"""Types that skops does not trust because their arrays could point anywhere; we check the arrays before use."""
 
 
 _MOST_UNPACKED = 2**22
-_MOST_TIMES = 50  # as its JSON, which repeats itself, may honestly be packed
+_MOST_TIMES = 50  # how far JSON, which is repetitive, compresses in a real file
 
 
 def read(data: bytes, file: str | None = None, **options: Any) -> DecisionGraph:
     """The decision graph of a model saved by skops.
 
-    `trusted` names types, beyond those that skops itself trusts, that may be made; the other options are those of
-    live scikit-learn models.
+    `trusted` names types that may be instantiated beyond those that skops itself trusts; the other options are those
+    of live scikit-learn models.
     """
     return read_with_predictor(data, file, **options).classifier
 
@@ -58,12 +58,12 @@ def read_with_predictor(data: bytes, file: str | None = None, *, trusted: Iterab
         raise
     except RecursionError:
         raise FormatError("nests too deeply for a model", file=file) from None
-    except Exception as fault:  # whatever a damaged or made-up model makes skops or scikit-learn stumble over
+    except Exception as fault:  # a damaged or forged model can make skops or scikit-learn raise anything
         raise FormatError(f"holds no model that can be read: {sentence(fault)}", file=file) from None
 
 
 def _check_archive(data: bytes, file: str | None) -> None:
-    """Refuse what is no skops file, or unpacks to much more than it is."""
+    """Refuse a file that skops did not write, or that unpacks to far more than its own size."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             sizes = {member.filename: member.file_size for member in archive.infolist()}
@@ -72,15 +72,19 @@ def _check_archive(data: bytes, file: str | None) -> None:
             _check_size(sizes["schema.json"], len(data), file)
             schema = archive.read("schema.json")
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as fault:
-        raise FormatError(f"is no whole zip file: {sentence(fault)}", file=file) from None
+        raise FormatError(f"is not a complete zip file: {sentence(fault)}", file=file) from None
     try:
-        parts = _containers(json.loads(schema))
+        containers = _containers(json.loads(schema))
     except ValueError as fault:
         raise FormatError(f"has a schema.json that is not JSON: {sentence(fault)}", file=file) from None
-    _check_objects(parts, file)
+    _check_objects(containers, file)
     # An array is unpacked again for each place that names it.
-    named = [sizes[part["file"]] for part in parts if isinstance(part, dict) and part.get("file") in sizes]
-    _check_size(sizes["schema.json"] + sum(named), len(data), file)
+    array_sizes = [
+        sizes[container["file"]]
+        for container in containers
+        if isinstance(container, dict) and container.get("file") in sizes
+    ]
+    _check_size(sizes["schema.json"] + sum(array_sizes), len(data), file)
 
 
 def _check_size(unpacked: int, packed: int, file: str | None) -> None:
@@ -94,34 +98,34 @@ def _check_size(unpacked: int, packed: int, file: str | None) -> None:
 
 def _containers(schema: Any) -> list[Any]:
     """The dicts and lists of a schema, parents before children."""
-    found = [schema] if isinstance(schema, (dict, list)) else []
-    for part in found:  # the list grows while it is walked
-        found.extend(_inner(part))
-    return found
+    containers = [schema] if isinstance(schema, (dict, list)) else []
+    for container in containers:  # the list grows while it is walked
+        containers.extend(_inner(container))
+    return containers
 
 
-def _inner(part: Any) -> Iterator[Any]:
-    values = part.values() if isinstance(part, dict) else part
+def _inner(container: Any) -> Iterator[Any]:
+    values = container.values() if isinstance(container, dict) else container
     return (value for value in values if isinstance(value, (dict, list)))
 
 
-def _check_objects(parts: list[Any], file: str | None) -> None:
-    """Refuse an object that is given twice, and differently.
+def _check_objects(containers: list[Any], file: str | None) -> None:
+    """Refuse an object that occurs twice with different content.
 
-    skops takes the first for both, so that a short schema could stand for a model of any size. It writes an object
-    in full wherever it stands, and marks the one that stands within itself.
+    skops uses the first for both, so that a short schema could stand for a model of any size. It writes an object
+    in full wherever it occurs, and marks one that occurs within itself.
     """
     size: dict[int, int] = {}
-    of_object: dict[Any, int] = {}
-    for part in reversed(parts):
-        size[id(part)] = 1 + sum(size[id(inner)] for inner in _inner(part))
-        if not isinstance(part, dict):
+    size_of_object: dict[Any, int] = {}
+    for container in reversed(containers):
+        size[id(container)] = 1 + sum(size[id(inner)] for inner in _inner(container))
+        if not isinstance(container, dict):
             continue
-        loader, name = part.get("__loader__"), part.get("__id__")
-        if loader == "SparseMatrixNode":  # packed once more, so that nothing tells its size
+        loader, name = container.get("__loader__"), container.get("__id__")
+        if loader == "SparseMatrixNode":  # compressed once more, so its size is unknown
             raise Unsupported("the file holds a sparse matrix, which no tree has", cure="save the tree alone")
         is_object = isinstance(name, (int, str, float)) and loader != "CachedNode"
-        if is_object and of_object.setdefault(name, size[id(part)]) != size[id(part)]:
+        if is_object and size_of_object.setdefault(name, size[id(container)]) != size[id(container)]:
             raise FormatError(
                 f"is damaged: it gives the object {shown(name)} twice, and differently; save the model anew", file=file
             )

@@ -1,8 +1,8 @@
 """Weka's J48: the tree as Weka prints it, or as `-g` draws it.
 
-J48 splits an instance that lacks a tested value into fractions; no path of the tree is its path, so such an instance
-is refused. Weka prints the thresholds of many trees with at most six decimals. J48 cuts at values of the training data,
-so the data tell the threshold that was rounded; without them a note says what may be off.
+J48 splits an instance that lacks a tested value into fractions, which follow several paths, so such an instance is
+refused. Weka prints the thresholds of many trees with at most six decimals. J48 cuts at values of the training data, so
+the data show which threshold was rounded; without them a note says which thresholds may be inexact.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def read(
 ) -> DecisionGraph:
     """The J48 tree in Weka's output.
 
-    `arff` is the training file (or its text; the header alone will do), which says what the columns are; `states`
-    gives the states of nominal columns when there is no such file; `target` is the class column, by default the last.
+    `arff` is the training file (or its content; the header alone is enough), which declares the columns; `states`
+    lists the states of nominal columns when there is no such file; `target` is the class column, by default the last.
     """
     from quia.graph import DecisionGraph
 
@@ -60,27 +60,27 @@ def read(
     if inputs is None:
         inputs = tuple(_inferred(nodes, columns, states or {}, target, file))
     labels = list(dict.fromkeys(classes or (node.label for node in nodes if isinstance(node, Leaf))))
-    index = {label: number for number, label in enumerate(labels)}
+    class_number = {label: number for number, label in enumerate(labels)}
     variables = _variables(nodes, inputs, file)
-    place = {variable.name: index for index, variable in enumerate(variables)}
+    variable_number = {variable.name: number for number, variable in enumerate(variables)}
     last = len(nodes) - 1
     edges: list[Edges] = []
     for node in reversed(nodes):
         if isinstance(node, Leaf):
-            if node.label not in index:
+            if node.label not in class_number:
                 raise FormatError(
                     f"a leaf has class {shown(node.label)}; the classes are {listed(labels)}", file=file, line=node.line
                 )
             edges.append(())
         else:
-            edges.append(tuple(_edges(node, variables[place[node.name]], last, file)))
+            edges.append(tuple(_edges(node, variables[variable_number[node.name]], last, file)))
     return DecisionGraph.build(
         variables,
         labels,
-        [-1 if isinstance(node, Leaf) else place[node.name] for node in reversed(nodes)],
-        [index[node.label] if isinstance(node, Leaf) else -1 for node in reversed(nodes)],
+        [-1 if isinstance(node, Leaf) else variable_number[node.name] for node in reversed(nodes)],
+        [class_number[node.label] if isinstance(node, Leaf) else -1 for node in reversed(nodes)],
         edges,
-        notes=(*notes, *_rounding(unsure)),
+        notes=(*notes, *_rounding_note(unsure)),
     )
 
 
@@ -106,25 +106,25 @@ def _inferred(
     target: str | None,
     file: str | None,
 ) -> Iterator[Attribute]:
-    """The attributes as far as the output itself tells them: the columns it lists, or those that the tree tests."""
+    """The attributes that the output itself shows: the columns it lists, or those that the tree tests."""
     splits: dict[str, list[Split]] = {}
     for node in nodes:
         if isinstance(node, Split):
             splits.setdefault(node.name, []).append(node)
-    names, listed_above = list(columns), set(columns)
+    names, listed_names = list(columns), set(columns)
     if names and (target in names or (target is None and names[-1] not in splits)):
         names.remove(names[-1] if target is None else target or "")
-    for name in (*names, *(name for name in splits if name not in listed_above)):
-        mine = splits.get(name, [])
-        numeric = {split.operators[0] == "<=" for split in mine}
+    for name in (*names, *(name for name in splits if name not in listed_names)):
+        own_splits = splits.get(name, [])
+        numeric = {split.operators[0] == "<=" for split in own_splits}
         if len(numeric) > 1:
-            raise FormatError(f"{shown(name)} is tested as a number and as a name", file=file, line=mine[-1].line)
-        if numeric == {True} or (not mine and name not in states):
+            raise FormatError(f"{shown(name)} is tested as a number and as a name", file=file, line=own_splits[-1].line)
+        if numeric == {True} or (not own_splits and name not in states):
             yield Attribute(name, "numeric")
         elif name in states:
             yield Attribute(name, "nominal", tuple(states[name]))
         else:
-            many = [split for split in mine if "!=" not in split.operators]
+            many = [split for split in own_splits if "!=" not in split.operators]
             if not many:
                 raise Unsupported(
                     f"the tree tests {shown(name)} only by = and !=, so its other states are unknown",
@@ -180,7 +180,7 @@ def _threshold(split: Split, file: str | None) -> float:
 def _edges(
     split: Split, variable: Variable, last: int, file: str | None
 ) -> Iterator[tuple[tuple[tuple[int, int], ...], int]]:
-    """The edges of a split; nodes are numbered from the root, so children first is from the end."""
+    """The edges of a split; its nodes are numbered from the root on, the graph's from the last node back."""
     children = [last - child for child in split.children]
     if variable.labels is None:
         beyond = variable.state_beyond(Cut(_threshold(split, file)))
@@ -204,15 +204,16 @@ def _edges(
 
 
 def _unrounded(nodes: list[Node], table: Table | None) -> tuple[list[Node], set[str]]:
-    """The nodes with each threshold the one value of the training data that is printed so; names where that fails.
+    """The nodes with exact thresholds, and the names of attributes for which the training data leave them unsure.
 
-    Where no threshold has six decimals none was rounded, or there would be one that does not end in zeros.
+    A threshold is the one value of the training data that Weka prints so. If no threshold has six decimals, none was
+    rounded: one that was would seldom end in zeros.
     """
     numeric = [node for node in nodes if isinstance(node, Split) and node.operators[0] == "<="]
     if not any(_SIX_DECIMALS.fullmatch(split.values[0]) for split in numeric):
         return nodes, set()
     tested = {split.name for split in numeric}
-    values = {} if table is None else {name: sorted(found) for name, found in numbers(table, tested).items()}
+    values = {} if table is None else {name: sorted(column) for name, column in numbers(table, tested).items()}
     exact: list[Node] = []
     unsure = set()
     for node in nodes:
@@ -228,9 +229,9 @@ def _unrounded(nodes: list[Node], table: Table | None) -> tuple[list[Node], set[
     return exact, unsure
 
 
-def _rounding(unsure: set[str]) -> Iterator[str]:
+def _rounding_note(unsure: set[str]) -> Iterator[str]:
     if unsure:
         yield (
             "Weka prints thresholds with six decimals at most, so a value within 0.0000005 of one may fall on its"
-            f" other side in Weka; arff= with the training data tells them exactly: {listed(sorted(unsure), 8)}"
+            f" other side in Weka; arff= with the training data gives the exact ones: {listed(sorted(unsure), 8)}"
         )

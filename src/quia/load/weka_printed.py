@@ -1,7 +1,7 @@
 """The J48 tree that Weka prints.
 
-Nothing is quoted there, so `a: b = c: d (3.0)` has several readings; the other lines of the same split, the rest of
-the tree and an ARFF header tell which one is meant.
+Names are not quoted there, so `a: b = c: d (3.0)` has several readings; the other lines of the same split, the rest of
+the tree and an ARFF header decide between them.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from quia.errors import FormatError, TooLarge, Unsupported, shown
 from quia.load.arff import Attribute
-from quia.load.weka_tree import COUNTS, Found, Leaf, Node, Split
+from quia.load.weka_tree import COUNTS, Leaf, Node, Parsed, Split
 
 _TITLE = re.compile(r"J48 (?:un)?pruned tree\s*")
 _INDENT = "|   "
 _LABELS_END = ("Number of Leaves", "Number of Rules", "Size of the tree")
 _MOST_NOTES = 8
-_READ_AGAIN = 50  # times that all of the text may be gone through for other ways to read it
+_READ_AGAIN = 50  # how often the text may be scanned for other ways to read it
 
 
 class _Line(NamedTuple):
@@ -35,10 +35,6 @@ class _Reading(NamedTuple):
     operators: tuple[str, ...]
     pairs: tuple[tuple[tuple[str, str | None], ...], ...]
 
-    @property
-    def alone(self) -> bool:
-        return all(len(choices) == 1 for choices in self.pairs)
-
 
 def read_printed(
     text: str,
@@ -46,8 +42,8 @@ def read_printed(
     *,
     inputs: Sequence[Attribute] | None = None,
     classes: Sequence[str] | None = None,
-) -> Found:
-    """The tree that Weka prints; of several in one output the first, which is the one of the full training set."""
+) -> Parsed:
+    """The tree that Weka prints; if the output has several, the first, which was trained on all of the data."""
     lines = text.replace("\r\n", "\n").split("\n")
     title, notes = _title(lines, file)
     columns = _columns(lines[: title + 1])
@@ -56,39 +52,39 @@ def read_printed(
         return [Leaf(COUNTS.sub("", body[0].text).removeprefix(": "), body[0].number)], columns, notes
     header = None if inputs is None or classes is None else _Header(inputs, classes)
     work = _Work(len(text))
-    groups = {parent: [body[child - 1] for child in mine] for parent, mine in children.items()}
+    groups = {parent: [body[child - 1] for child in child_nodes] for parent, child_nodes in children.items()}
     readings = {
         parent: list(_readings(group, header, work)) or _no_reading(group, file) for parent, group in groups.items()
     }
-    chosen = _chosen(readings, groups, set(columns), file)
+    chosen = _choose(readings, groups, set(columns), file)
     nodes: list[Node] = [Leaf("", 0)] * (len(body) + 1)
-    for parent, mine in children.items():
+    for parent, child_nodes in children.items():
         name, operators, pairs = chosen[parent]
         values = tuple(choices[0][0] for choices in pairs)
-        nodes[parent] = Split(name, operators, values, tuple(mine), groups[parent][0].number)
-        for child, choices in zip(mine, pairs, strict=True):
+        nodes[parent] = Split(name, operators, values, tuple(child_nodes), groups[parent][0].number)
+        for child, choices in zip(child_nodes, pairs, strict=True):
             if (label := choices[0][1]) is not None:
                 nodes[child] = Leaf(label, body[child - 1].number)
-    unsure = [parent for parent, ways in readings.items() if len(ways) > 1]
+    ambiguous = [parent for parent, alternatives in readings.items() if len(alternatives) > 1]
     notes += [
         f"line {groups[parent][0].number} can be read in {len(readings[parent])} ways; {shown(chosen[parent].name)} was"
         " taken as the attribute; give arff= to be sure"
-        for parent in unsure[:_MOST_NOTES]
+        for parent in ambiguous[:_MOST_NOTES]
     ]
-    if len(unsure) > _MOST_NOTES:
-        notes.append(f"so can {len(unsure) - _MOST_NOTES} lines more")
+    if len(ambiguous) > _MOST_NOTES:
+        notes.append(f"so can {len(ambiguous) - _MOST_NOTES} lines more")
     return nodes, columns, notes
 
 
 class _Header:
-    """What an ARFF header allows."""
+    """The attributes, states and classes that an ARFF header allows."""
 
     def __init__(self, inputs: Sequence[Attribute], classes: Sequence[str]) -> None:
         self.classes = frozenset(classes)
         self.states = {a.name: None if a.states is None else frozenset(a.states) for a in inputs}
 
     def has(self, name: str, operator: str) -> bool:
-        """Whether an attribute may be tested so."""
+        """Whether an attribute exists and may be tested with this operator."""
         return name in self.states and (self.states[name] is None) == (operator == "<=")
 
     def allows(self, name: str, value: str, label: str | None) -> bool:
@@ -98,14 +94,14 @@ class _Header:
 
 
 class _Work:
-    """How many letters may be looked at: a text made of ` = ` and `: ` can be read in as many ways as it is long."""
+    """A budget of characters to look at: a line made of ` = ` and `: ` has as many readings as it has characters."""
 
     def __init__(self, length: int) -> None:
         self.most = 10_000_000 + _READ_AGAIN * length
         self.left = self.most
 
     def spend(self, letters: int, line: _Line) -> None:
-        """Take as many away; TooLarge when none are left."""
+        """Use up some characters, and 100 for the call; TooLarge when none are left."""
         self.left -= letters + 100
         if self.left < 0:
             raise TooLarge(
@@ -145,18 +141,18 @@ def _columns(lines: Sequence[str]) -> list[str]:
     """The columns that the Explorer lists above the tree, if it does."""
     for number, line in enumerate(lines):
         if line.startswith("Attributes:"):
-            told = takewhile(lambda name: name.startswith(" " * 14), lines[number + 1 :])
-            names = [name[14:].rstrip("\r") for name in told]
+            rows = takewhile(lambda name: name.startswith(" " * 14), lines[number + 1 :])
+            names = [name[14:].rstrip("\r") for name in rows]
             return names if str(len(names)) == line.split()[-1] else []
     return []
 
 
 def _outline(lines: Sequence[str], start: int, file: str | None) -> tuple[list[_Line], dict[int, list[int]]]:
-    """The lines of the tree, and the children of each node; node 0 is the root, node n + 1 stands at line n."""
-    found: list[tuple[int, int, str]] = []
+    """The lines of the tree, and the children of each node; node 0 is the root, and node n + 1 is at line n."""
+    branches: list[tuple[int, int, str]] = []
     for number, line in enumerate(lines[start:], start + 1):
         if not line.strip("- \r"):
-            if found:
+            if branches:
                 break
             continue
         if line.startswith(_LABELS_END):
@@ -164,14 +160,14 @@ def _outline(lines: Sequence[str], start: int, file: str | None) -> tuple[list[_
         depth = 0
         while line.startswith(_INDENT, depth * len(_INDENT)):
             depth += 1
-        found.append((number, depth, line[depth * len(_INDENT) :].rstrip("\r")))
-    if not found:
+        branches.append((number, depth, line[depth * len(_INDENT) :].rstrip("\r")))
+    if not branches:
         raise FormatError("has no tree below its title", file=file, line=start)
-    depths = [depth for _, depth, _ in found] + [0]
+    depths = [depth for _, depth, _ in branches] + [0]
     children: dict[int, list[int]] = {}
     path = [0]
     body = []
-    for index, (number, depth, text) in enumerate(found):
+    for index, (number, depth, text) in enumerate(branches):
         if depth >= len(path):
             raise FormatError(f"{shown(text)} is indented too far", file=file, line=number)
         del path[depth + 1 :]
@@ -180,7 +176,7 @@ def _outline(lines: Sequence[str], start: int, file: str | None) -> tuple[list[_
             raise FormatError(
                 f"{shown(text)} neither ends in a class with its counts nor has branches below", file=file, line=number
             )
-        if not text.startswith(": ") or len(found) > 1:
+        if not text.startswith(": ") or len(branches) > 1:
             children.setdefault(path[depth], []).append(index + 1)
         path.append(index + 1)
         body.append(_Line(number, text, leaf))
@@ -188,19 +184,19 @@ def _outline(lines: Sequence[str], start: int, file: str | None) -> tuple[list[_
 
 
 def _readings(group: Sequence[_Line], header: _Header | None, work: _Work) -> Iterator[_Reading]:
-    """Every way to read the lines of a split, the likeliest first: numbers, then long names before short ones.
+    """All ways to read the lines of a split that an ARFF header, if there is one, allows.
 
-    If there is an ARFF header, only those that it allows.
+    The likeliest comes first: numbers, then long names before short ones.
     """
     first = group[0].text
     for operators in (("<=", ">"), ("=", "!="), ("=",) * len(group)):
         if len(operators) != len(group):
             continue
         sign = f" {operators[0]} "
-        place = first.rfind(sign)
-        while place >= 0:
-            name = first[:place]
-            work.spend(place, group[0])
+        position = first.rfind(sign)
+        while position >= 0:
+            name = first[:position]
+            work.spend(position, group[0])
             fits = bool(name) and (header is None or header.has(name, operators[0]))
             if fits and all(
                 line.text.startswith(f"{name} {operator} ") for line, operator in zip(group, operators, strict=True)
@@ -209,12 +205,12 @@ def _readings(group: Sequence[_Line], header: _Header | None, work: _Work) -> It
                     tuple(_pairs(line, name, len(name) + len(operator) + 2, header, work))
                     for line, operator in zip(group, operators, strict=True)
                 )
-                yield from _coherent(_Reading(name, operators, pairs))
-            place = first.rfind(sign, 0, place + len(sign) - 1)
+                yield from _consistent(_Reading(name, operators, pairs))
+            position = first.rfind(sign, 0, position + len(sign) - 1)
 
 
 def _pairs(line: _Line, name: str, start: int, header: _Header | None, work: _Work) -> Iterator[tuple[str, str | None]]:
-    """The (value, class) pairs that the text after an operator may stand for."""
+    """The (value, class) pairs that the rest of a line, after its operator, may stand for."""
     rest = line.text[start:]
     work.spend(len(rest), line)
     if not line.leaf:
@@ -222,17 +218,17 @@ def _pairs(line: _Line, name: str, start: int, header: _Header | None, work: _Wo
             yield rest, None
         return
     rest = COUNTS.sub("", rest)
-    place = rest.find(": ")
-    while place >= 0:
-        value, label = rest[:place], rest[place + 2 :]
+    position = rest.find(": ")
+    while position >= 0:
+        value, label = rest[:position], rest[position + 2 :]
         work.spend(len(rest), line)
         if header is None or header.allows(name, value, label):
             yield value, label
-        place = rest.find(": ", place + 1)
+        position = rest.find(": ", position + 1)
 
 
-def _coherent(reading: _Reading) -> Iterator[_Reading]:
-    """The reading without the pairs that no split has; nothing if a line is left with none."""
+def _consistent(reading: _Reading) -> Iterator[_Reading]:
+    """The reading without pairs that no split can have; nothing if a line has no pair left."""
     if reading.operators[-1] == "=":
         pairs = reading.pairs
     elif reading.operators == ("<=", ">"):
@@ -244,9 +240,9 @@ def _coherent(reading: _Reading) -> Iterator[_Reading]:
         yield reading._replace(pairs=pairs)
 
 
-def _is_number(text: str) -> bool:
+def _is_number(value: str) -> bool:
     try:
-        return float(text) == float(text)
+        return float(value) == float(value)
     except ValueError:
         return False
 
@@ -260,7 +256,7 @@ def _no_reading(group: Sequence[_Line], file: str | None) -> list[_Reading]:
     )
 
 
-def _chosen(
+def _choose(
     readings: Mapping[int, list[_Reading]],
     groups: Mapping[int, Sequence[_Line]],
     names: set[str],
@@ -268,27 +264,27 @@ def _chosen(
 ) -> dict[int, _Reading]:
     """One reading for each split.
 
-    What has one reading only tells names and classes, which choose among the readings of the rest. A name that is
-    wrong all the same does no silent harm: the instance then has no value of that name, which is an error.
+    Splits with only one reading show names and classes, which decide between the readings of the others. A name that is
+    still wrong does no silent harm: the instance then has no value of that name, which is an error.
     """
-    sure = [ways[0] for ways in readings.values() if len(ways) == 1]
+    sure = [alternatives[0] for alternatives in readings.values() if len(alternatives) == 1]
     names = names | {reading.name for reading in sure}
-    lines = (zip(*(way.pairs for way in ways), strict=True) for ways in readings.values())
+    lines = (zip(*(reading.pairs for reading in alternatives), strict=True) for alternatives in readings.values())
     labels = ({label for choices in line for _, label in choices} for group in lines for line in group)
-    classes = {label for told in labels if len(told) == 1 for label in told}
+    classes = {label for of_line in labels if len(of_line) == 1 for label in of_line}
     chosen = {}
-    for parent, ways in readings.items():
-        best = next((way for way in ways if way.name in names), ways[0])
-        chosen[parent] = best._replace(
+    for parent, alternatives in readings.items():
+        likeliest = next((reading for reading in alternatives if reading.name in names), alternatives[0])
+        chosen[parent] = likeliest._replace(
             pairs=tuple(
-                _one_pair(choices, classes, line, file)
-                for choices, line in zip(best.pairs, groups[parent], strict=True)
+                _choose_pair(choices, classes, line, file)
+                for choices, line in zip(likeliest.pairs, groups[parent], strict=True)
             )
         )
     return chosen
 
 
-def _one_pair(
+def _choose_pair(
     choices: tuple[tuple[str, str | None], ...], classes: set[str | None], line: _Line, file: str | None
 ) -> tuple[tuple[str, str | None], ...]:
     if len(choices) == 1:
@@ -298,6 +294,6 @@ def _one_pair(
         raise Unsupported(
             f"line {line.number}, {shown(line.text)}, can be read with class {shown(choices[0][1])} or"
             f" {shown(choices[1][1])}",
-            cure="give arff=, the training file, whose header tells states from classes",
+            cure="give arff=, the training file, whose header lists states and classes",
         )
     return (likely[0],)

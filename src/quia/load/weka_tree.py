@@ -1,4 +1,4 @@
-"""A J48 tree as it stands in Weka's output, names and values as texts; here the tree that `-g` draws."""
+"""J48 trees with names and values as strings, as Weka writes them; and the reader of the tree that `-g` draws."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Split:
 
 
 Node = Leaf | Split
-Found = tuple[list[Node], list[str], list[str]]
+Parsed = tuple[list[Node], list[str], list[str]]
 """The nodes, root first and parents before children; the columns that the output lists; notes."""
 
 
-def read_drawn(text: str, file: str | None) -> Found:
+def read_drawn(text: str, file: str | None) -> Parsed:
     """The tree that J48's `-g` draws."""
     labels: dict[str, tuple[str, bool, int]] = {}
     branches: dict[str, list[tuple[str, str, str]]] = {}
@@ -63,12 +63,12 @@ def read_drawn(text: str, file: str | None) -> Found:
     roots = [name for name in labels if name not in parents]
     if len(roots) != 1:
         raise FormatError(f"the drawing has {len(roots)} roots; a tree has one", file=file)
-    order, place = roots, {roots[0]: 0}
+    order, position = roots, {roots[0]: 0}
     for name in order:  # the list grows while it is walked: parents come before their children
         for _, _, child in branches.get(name, ()):
             if child not in labels:
                 raise FormatError(f"an edge leads to N{child}, which is not drawn", file=file)
-            place[child] = len(order)
+            position[child] = len(order)
             order.append(child)
     nodes: list[Node] = []
     for name in order:
@@ -81,12 +81,12 @@ def read_drawn(text: str, file: str | None) -> Found:
             continue
         operators, values, children = zip(*outgoing, strict=True)
         check_operators(operators, label, file, number)
-        nodes.append(Split(label, operators, values, tuple(place[child] for child in children), number))
+        nodes.append(Split(label, operators, values, tuple(position[child] for child in children), number))
     return nodes, [], []
 
 
 def check_operators(operators: Sequence[str], name: str, file: str | None, line: int) -> None:
-    """A split is `<=` against `>`, `=` against `!=`, or `=` for each state."""
+    """Refuse operators that are not `<=` and `>`, `=` and `!=`, or `=` for each state."""
     if tuple(operators) not in (("<=", ">"), ("=", "!=")) and set(operators) != {"="}:
         raise FormatError(
             f"the branches at {shown(name)} are {listed(operators)}; J48 has no such split", file=file, line=line

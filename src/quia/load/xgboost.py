@@ -2,7 +2,7 @@
 
 XGBoost rounds values to 32 bits and goes left where `value < threshold`; a category goes right if it is one of a
 node's; a missing value goes where the node says. The sum of leaf and base score is turned into a class as
-`XGBClassifier.predict` does, in 32-bit arithmetic; like it, a model that was stopped early ends with its best round.
+`XGBClassifier.predict` does, in 32-bit arithmetic; as there, a model that was stopped early ends with its best round.
 """
 
 from __future__ import annotations
@@ -40,31 +40,31 @@ OPTIONS = ("categories", "classes", "missing")
 
 _BINARY = ("binary:logistic", "binary:hinge")
 _MANY = ("multi:softprob", "multi:softmax")
-_Made = TypeVar("_Made")
+_Result = TypeVar("_Result")
 _Margins = npt.NDArray[np.float32]
-_LEAST = nearest_single(1e-6)  # a base score below this is raised to it, one that near to 1 is lowered
+_SMALLEST_SCORE = nearest_single(1e-6)  # a base score below this is raised to it, one that near to 1 is lowered
 
 
 def convert(source: Any, **options: Any) -> DecisionGraph:
     """The graph of a live Booster or XGBClassifier."""
-    return _of_model(*_saved(source), lambda model: model.graph(**options))
+    return _with_model(*_model_json(source), lambda model: model.graph(**options))
 
 
 def tree_of(source: Any) -> BinaryTree:
-    """The tree of a live XGBClassifier, its leaves by the number of their class."""
-    return _of_model(*_saved(source), lambda model: model.tree())
+    """The tree of a live XGBClassifier; a leaf is the number of its class."""
+    return _with_model(*_model_json(source), lambda model: model.tree())
 
 
-def _saved(source: Any) -> tuple[bytes, str | None, bool, float]:
-    """What a live model is saved as, no file, whether it ends with its best round, and the number for missing."""
+def _model_json(source: Any) -> tuple[bytes, str | None, bool, float]:
+    """The JSON of a live model, no file, whether it ends with its best round, and its number for missing values."""
     booster = source.get_booster() if hasattr(source, "get_booster") else source
     if not hasattr(booster, "save_raw"):
         raise Unsupported(f"a {type(source).__qualname__} is no XGBoost model", cure="give a Booster or XGBClassifier")
     data = bytes(booster.save_raw("json"))
     if booster is source:  # Booster.predict goes on after the best round, and knows only NaN as missing
         return data, None, False, math.nan
-    given = getattr(source, "missing", None)
-    return data, None, True, math.nan if given is None else nearest_single(float(given))
+    missing = getattr(source, "missing", None)
+    return data, None, True, math.nan if missing is None else nearest_single(float(missing))
 
 
 def read(
@@ -78,20 +78,22 @@ def read(
     """The graph of an XGBoost model in JSON.
 
     `classes` names the classes 0, 1, …; `categories` names the codes 0, 1, … of categorical columns; with
-    `missing=False` a missing value is no state.
+    `missing=False` there is no state for a missing value.
     """
-    return _of_model(data, file, True, math.nan, lambda model: model.graph(classes, categories, missing))
+    return _with_model(data, file, True, math.nan, lambda model: model.graph(classes, categories, missing))
 
 
-def _of_model(data: bytes, file: str | None, stops: bool, sentinel: float, made: Callable[[_Model], _Made]) -> _Made:
-    """What is made of a model, which `stops` after its best round or not; the `sentinel` is a number for missing."""
+def _with_model(
+    data: bytes, file: str | None, stop_early: bool, sentinel: float, use: Callable[[_Model], _Result]
+) -> _Result:
+    """The result of `use` on a model, which may end with its best round; `sentinel` is its number for missing."""
     if data[:2] in (b"{L", b"{l", b"{i", b"{U"):
         raise Unsupported("this XGBoost model is in UBJSON", cure='save it as JSON: booster.save_model("model.json")')
     try:
         model = _Model(json.loads(decode(data, file))["learner"], file, sentinel)
-        if stops:
+        if stop_early:
             model.stop_early()
-        return made(model)
+        return use(model)
     except QuiaError:
         raise
     except json.JSONDecodeError as fault:
@@ -159,37 +161,37 @@ class _Model:
         return build(columns, names, tree.root, tree.node, missing=missing, file=self.file, notes=self.notes)
 
     def tree(self) -> BinaryTree:
-        """The one tree that has tests, with what all others add to its leaves."""
+        """The one tree that has tests; the values of all other trees, each a single leaf, are added to its leaves."""
         grown = [index for index, tree in enumerate(self.trees) if tree["left_children"][0] != -1]
         if len(grown) > 1:
-            how = f", one for each of {self.many} classes a round" if len(set(self.groups)) > 1 else ""
-            aside = " (for several classes: multi_strategy='multi_output_tree')" if how else ""
-            raise Unsupported(f"the class depends on {len(grown)} trees{how}", cure=ENSEMBLE + aside)
-        chosen = grown[0] if grown else 0
-        rest = self._base()
+            each_class = f", one for each of {self.many} classes a round" if len(set(self.groups)) > 1 else ""
+            hint = " (for several classes: multi_strategy='multi_output_tree')" if each_class else ""
+            raise Unsupported(f"the class depends on {len(grown)} trees{each_class}", cure=ENSEMBLE + hint)
+        only = grown[0] if grown else 0
+        sums = self._base()
         for index, tree in enumerate(self.trees):
-            if index != chosen:
-                self._add(rest, index, tree, 0)
-        tree = self.trees[chosen]
+            if index != only:
+                self._add(sums, index, tree, 0)
+        tree = self.trees[only]
         codes = self._categories(tree)
         kinds = tree.get("split_type")
         if _leaf_size(tree) <= 1:
             check_scores(len(tree["left_children"]), self.many)
 
-        def node(at: int) -> Node:
-            left, right = tree["left_children"][at], tree["right_children"][at]
-            if at < 0:
-                raise ValueError(f"node {at}")
+        def node(number: int) -> Node:
+            left, right = tree["left_children"][number], tree["right_children"][number]
+            if number < 0:
+                raise ValueError(f"node {number}")
             if left == -1:
-                margins = rest.copy()
-                self._add(margins, chosen, tree, at)
+                margins = sums.copy()
+                self._add(margins, only, tree, number)
                 return self._decide(margins)
-            column, to_left = int(tree["split_indices"][at]), bool(tree["default_left"][at])
-            if kinds is not None and kinds[at]:
-                return Test(column, right, left, missing=not to_left, codes=codes[at])
-            threshold = nearest_single(float(tree["split_conditions"][at]))
+            column, to_left = int(tree["split_indices"][number]), bool(tree["default_left"][number])
+            if kinds is not None and kinds[number]:
+                return Test(column, right, left, missing=not to_left, codes=codes[number])
+            threshold = nearest_single(float(tree["split_conditions"][number]))
             if threshold != threshold:
-                raise ValueError(f"the threshold of node {at} is {threshold}")
+                raise ValueError(f"the threshold of node {number} is {threshold}")
             test = Test(column, left, right, missing=to_left, where=(Interval(None, Cut(threshold, False)),))
             if self.sentinel != self.sentinel or (self.sentinel < threshold) == to_left:
                 return test
@@ -221,24 +223,24 @@ class _Model:
             for index, name in enumerate(names)
         ]
 
-    def _stored_categories(self, given: Sequence[bool]) -> list[tuple[str, ...] | None]:
-        """The names of categories, which XGBoost keeps since 3.1 as bytes with offsets, or as numbers."""
-        found: list[tuple[str, ...] | None] = [None] * len(given)
+    def _stored_categories(self, skipped: Sequence[bool]) -> list[tuple[str, ...] | None]:
+        """The names of categories, which XGBoost stores since 3.1, as bytes with offsets or as numbers."""
+        stored: list[tuple[str, ...] | None] = [None] * len(skipped)
         for index, column in enumerate(self.model.get("cats", {}).get("enc", [])):
             values = column["values"]
-            if not values or given[index]:
+            if not values or skipped[index]:
                 continue
             if "offsets" in column:
-                parts = self._cut(bytes(value % 256 for value in values), column["offsets"], index)
+                names = self._split_names(bytes(value % 256 for value in values), column["offsets"], index)
             else:
-                parts = [str(int(value)) if float(value).is_integer() else str(value) for value in values]
-            found[index] = tuple(parts)
-        return found
+                names = [str(int(value)) if float(value).is_integer() else str(value) for value in values]
+            stored[index] = tuple(names)
+        return stored
 
-    def _cut(self, text: bytes, ends: Sequence[int], column: int) -> list[str]:
+    def _split_names(self, data: bytes, ends: Sequence[int], column: int) -> list[str]:
         try:
-            if ends[-1] == len(text):
-                return [text[a:b].decode() for a, b in pairwise(ends)]
+            if ends[-1] == len(data):
+                return [data[a:b].decode() for a, b in pairwise(ends)]
         except UnicodeDecodeError:
             pass
         # XGBoost 3.2 counts characters where it should count bytes, so letters beyond ASCII are cut apart.
@@ -265,8 +267,8 @@ class _Model:
 
     def _base(self) -> _Margins:
         """The margin of each class before any tree."""
-        given = [float(part) for part in str(self.parameters["base_score"]).strip("[]").split(",")]
-        base = [nearest_single(score) for score in (given * self.many if len(given) == 1 else given)]
+        scores = [float(score) for score in str(self.parameters["base_score"]).strip("[]").split(",")]
+        base = [nearest_single(score) for score in (scores * self.many if len(scores) == 1 else scores)]
         if len(base) != self.many:
             raise ValueError(f"{len(base)} base scores for {self.many} classes")
         if not all(map(math.isfinite, base)):
@@ -302,9 +304,9 @@ class _Model:
             return int(nearest_single(1 / nearest_single(nearest_single(math.exp(min(-score, 88.7))) + 1)) > 0.5)
         if self.objective == "multi:softprob":
             powers = np.exp((margins - margins.max()).astype(np.float64)).astype(np.float32)
-            total = np.cumsum(powers, dtype=np.float64)[-1]  # one after the other, as XGBoost adds them
+            total = np.cumsum(powers, dtype=np.float64)[-1]  # in order, as XGBoost adds them
             margins = powers / np.float32(total)
-        return int(np.argmax(margins))  # the first of equals
+        return int(np.argmax(margins))  # the first of equal ones
 
 
 def _leaf_size(tree: Mapping[str, Any]) -> int:
@@ -317,9 +319,9 @@ def _has_leaves_of(size: int, tree: Mapping[str, Any]) -> bool:
     return _leaf_size(tree) == size <= len(tree.get("leaf_weights") or tree["base_weights"])
 
 
-def _logit(chance: float) -> float:
-    """The margin of a chance, which XGBoost keeps away from 0 and 1."""
-    if not 0 <= chance <= 1:
-        raise ValueError(f"the base score {chance} is no chance")
-    kept = min(max(chance, _LEAST), nearest_single(1 - _LEAST))
-    return nearest_single(-math.log(nearest_single(nearest_single(1 / kept) - 1)))
+def _logit(probability: float) -> float:
+    """The margin of a probability, which XGBoost keeps away from 0 and 1."""
+    if not 0 <= probability <= 1:
+        raise ValueError(f"the base score {probability} is not a probability")
+    inside = min(max(probability, _SMALLEST_SCORE), nearest_single(1 - _SMALLEST_SCORE))
+    return nearest_single(-math.log(nearest_single(nearest_single(1 / inside) - 1)))

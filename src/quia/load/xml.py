@@ -36,19 +36,19 @@ class Document:
 
     def children(self, element: Element, *tags: str) -> list[Element]:
         """The children with one of these names, or all of them."""
-        found = (self.elements[index] for index in element.children)
-        return [child for child in found if not tags or child.tag in tags]
+        children = (self.elements[index] for index in element.children)
+        return [child for child in children if not tags or child.tag in tags]
 
     def child(self, element: Element, tag: str) -> Element | None:
         """The first child with this name."""
         return next(iter(self.children(element, tag)), None)
 
     def fault(self, message: str, element: Element) -> FormatError:
-        """An error that names the element's place."""
+        """An error that names the file and the element's line."""
         return FormatError(message, file=self.file, line=element.line)
 
     def need(self, element: Element, name: str) -> str:
-        """An attribute that must be there."""
+        """The value of a required attribute."""
         if name not in element.attributes:
             raise self.fault(f"<{element.tag}> has no {name}=", element)
         return element.attributes[name]
@@ -64,7 +64,7 @@ def parse(data: bytes, file: str | None = None) -> Document:
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
     elements: list[Element] = []
-    # Of the elements that are open: their place, their children and the pieces of their text so far.
+    # For each open element: its index, its children so far, and the pieces of its text so far.
     path: list[tuple[int, list[int], list[str]]] = []
 
     def begin(name: str, attributes: dict[str, str]) -> None:
@@ -77,12 +77,12 @@ def parse(data: bytes, file: str | None = None) -> Document:
         elements.append(Element(tag, attributes or _NOTHING, parser.CurrentLineNumber))
 
     def end(name: str) -> None:
-        place, children, pieces = path.pop()
-        # Most elements have neither; a million empty lists would take more than the file.
+        index, children, pieces = path.pop()
+        # Most elements have neither; a million empty lists would take more memory than the file.
         if children:
-            elements[place].children = tuple(children)
+            elements[index].children = tuple(children)
         if pieces:
-            elements[place].text = "".join(pieces)
+            elements[index].text = "".join(pieces)
 
     def text(characters: str) -> None:
         if not characters.isspace():

@@ -1,4 +1,4 @@
-"""The trees of boosting libraries in the form of scikit-learn's: left where a number is not above the threshold."""
+"""The trees of boosting libraries as arrays like scikit-learn's: left where a number is not above the threshold."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _without_near_zero(x: Floats) -> Floats:
 
 
 NEAR_ZERO_IS_ZERO = Formula(_without_near_zero)
-"""LightGBM takes a number too near to zero for zero."""
+"""LightGBM treats a number very near to zero as zero."""
 
 
 def xgboost_tree(final: Any) -> tuple[Tree, Values]:
@@ -60,18 +60,18 @@ def histogram_tree(nodes: Any, columns: int) -> Tree:
 
 
 def _arrays(tree: BinaryTree, columns: int, *, single: bool) -> tuple[Tree, Values, frozenset[int]]:
-    order, found = walk(tree.root, tree.node, columns, None)
-    place = {name: index for index, name in enumerate(order)}
+    order, nodes = walk(tree.root, tree.node, columns, None)
+    position = {name: index for index, name in enumerate(order)}
     count = len(order)
     left, right, column = np.full(count, LEAF), np.full(count, LEAF), np.zeros(count, np.int64)
     threshold, missing_left = np.zeros(count), np.zeros(count, bool)
     numbers = np.zeros((count, 1))
     rounded: set[int] = set()
-    for index, node in enumerate(found):
+    for index, node in enumerate(nodes):
         if not isinstance(node, Test):
             numbers[index] = node
             continue
-        left[index], right[index], column[index] = place[node.yes], place[node.no], node.column
+        left[index], right[index], column[index] = position[node.yes], position[node.no], node.column
         threshold[index], missing_left[index] = _threshold(node, single), node.missing
         if _rounds(node, threshold[index]):
             rounded.add(node.column)
@@ -79,7 +79,7 @@ def _arrays(tree: BinaryTree, columns: int, *, single: bool) -> tuple[Tree, Valu
 
 
 def _threshold(test: Test, single: bool) -> float:
-    """The greatest number that a test answers with yes, zero and missing values left aside."""
+    """The greatest number that a test answers with yes, not considering zero and missing values."""
     if test.codes is not None:
         raise Unsupported(
             "the tree at the end of the pipeline tests categories of its own", cure="encode them in a step before it"
@@ -93,8 +93,8 @@ def _threshold(test: Test, single: bool) -> float:
 
 
 def _rounds(test: Test, threshold: float) -> bool:
-    """Whether a number near to zero is taken for zero by a test on this side of which zero itself is."""
-    if len(test.where) == 1 and not test.but:
+    """Whether a test treats numbers near to zero as zero; one that treats zero as missing is refused."""
+    if len(test.where) == 1 and not test.where_not:
         return False
     if (len(test.where) > 1) != (threshold >= 0):
         raise Unsupported(

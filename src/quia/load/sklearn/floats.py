@@ -18,33 +18,33 @@ _SIGN = np.int64(np.iinfo(np.int64).min)
 
 
 class Pieces(NamedTuple):
-    """The finite floats parted into intervals, both ends included, in increasing order."""
+    """The finite floats split into intervals, both ends included, in increasing order."""
 
     low: Floats
     high: Floats
 
 
 class Crossing(NamedTuple):
-    """Where a test holds: as `first` says up to the first border, border included, then alternating."""
+    """Where a test holds: `first` is its result up to and including the first border, then it alternates."""
 
     first: bool
     borders: tuple[float, ...]
 
 
-WHOLE = Pieces(np.array([-LARGEST]), np.array([LARGEST]))
+ALL_FINITE = Pieces(np.array([-LARGEST]), np.array([LARGEST]))
 
 
 def split_at(pieces: Pieces, breaks: Iterable[float], before: Function | None) -> Pieces:
-    """The pieces, parted where the function before reaches each break: below it, at it and above it.
+    """The pieces, split where the function `before` reaches each break: below it, at it and above it.
 
     The function is monotone on every piece; None is the identity, for which there is nothing to search.
     """
     for at in sorted(set(breaks)):
         if before is None:
-            pieces = _parted(_parted(pieces, np.nextafter(at, -np.inf)), at)
+            pieces = _split_after(_split_after(pieces, np.nextafter(at, -np.inf)), at)
         else:
-            pieces = _parted_where(pieces, lambda x, at=at: before(x) < at)  # type: ignore[misc]
-            pieces = _parted_where(pieces, lambda x, at=at: before(x) <= at)  # type: ignore[misc]
+            pieces = _split_where(pieces, lambda x, at=at: before(x) < at)  # type: ignore[misc]
+            pieces = _split_where(pieces, lambda x, at=at: before(x) <= at)  # type: ignore[misc]
     return pieces
 
 
@@ -69,19 +69,19 @@ def crossings(
     last = high.copy()
     crossed = at_low != at_high
     last[crossed] = _last_as_at_low(holds, low[crossed], high[crossed], at_low[crossed], limit[crossed])
-    found = []
+    result = []
     for starts, ends, lasts, highs in zip(at_low, at_high, last, high, strict=True):
         borders, now = [], bool(starts[0])
         # Within a piece the test turns after its `last`; between two, after the end of the first.
-        for p in range(len(starts)):
-            if bool(starts[p]) != now:
-                borders.append(float(highs[p - 1]))
+        for piece in range(len(starts)):
+            if bool(starts[piece]) != now:
+                borders.append(float(highs[piece - 1]))
                 now = not now
-            if bool(ends[p]) != now:
-                borders.append(float(lasts[p]))
+            if bool(ends[piece]) != now:
+                borders.append(float(lasts[piece]))
                 now = not now
-        found.append(Crossing(bool(starts[0]), tuple(borders)))
-    return found
+        result.append(Crossing(bool(starts[0]), tuple(borders)))
+    return result
 
 
 def cut_after(border: float) -> Cut:
@@ -112,20 +112,20 @@ def _last_as_at_low(
     return _number(same)
 
 
-def _parted(pieces: Pieces, last: float) -> Pieces:
-    """The pieces, parted after a number that is in one of them."""
+def _split_after(pieces: Pieces, last: float) -> Pieces:
+    """The pieces, split after a number that is in one of them."""
     inside = int(np.searchsorted(pieces.high, last))
     if inside == len(pieces.high) or last < pieces.low[inside] or last == pieces.high[inside]:
         return pieces
     return Pieces(np.insert(pieces.low, inside + 1, np.nextafter(last, np.inf)), np.insert(pieces.high, inside, last))
 
 
-def _parted_where(pieces: Pieces, holds: Callable[[Floats], Any]) -> Pieces:
+def _split_where(pieces: Pieces, holds: Callable[[Floats], Any]) -> Pieces:
     at_low, at_high = np.asarray(holds(pieces.low)), np.asarray(holds(pieces.high))
     crossed = at_low != at_high
     low, high = pieces.low[crossed], pieces.high[crossed]
     for last in _last_as_at_low(lambda x, _: holds(x), low, high, at_low[crossed], low).tolist():
-        pieces = _parted(pieces, last)
+        pieces = _split_after(pieces, last)
     return pieces
 
 

@@ -22,28 +22,28 @@ _MOST_COLUMNS = 2_000_000
 
 
 class Frame(NamedTuple):
-    """The columns at some place of a pipeline, and whether scikit-learn holds them in a sparse matrix there."""
+    """The columns at one point of a pipeline, and whether scikit-learn holds them in a sparse matrix there."""
 
     columns: Sequence[Column]
     sparse: bool = False
 
 
 @dataclass
-class Way:
-    """Where we are in the pipeline (for messages), and every column made so far, used or not.
+class Walk:
+    """The state of a walk through a pipeline: where it is, for messages, and every column made so far, used or not.
 
-    What refuses a value does so although the tree never looks at its column.
+    Unused columns count because a step may refuse a value in a column that the tree never reads.
     """
 
     names: Sequence[str]
     path: list[str] = field(default_factory=list)
-    made: list[Column] = field(default_factory=list)
+    columns: list[Column] = field(default_factory=list)
     steps: int = 0
 
     def count(self, columns: int) -> None:
         """Count one more step and the columns it makes: a saved model may name one object in many places."""
         self.steps += 1
-        if self.steps > _MOST_STEPS or len(self.made) + columns > _MOST_COLUMNS:
+        if self.steps > _MOST_STEPS or len(self.columns) + columns > _MOST_COLUMNS:
             raise TooLarge(
                 f"{self.step} is one of more than {_MOST_STEPS} steps, or they make more than {_MOST_COLUMNS} columns;"
                 " fit a pipeline with fewer",
@@ -65,9 +65,9 @@ class Way:
             )
 
 
-Follower = Callable[[Way, Any, Frame], Frame]
+Follower = Callable[[Walk, Any, Frame], Frame]
 
-# The types that are followed, each by exactly this class: a class derived from one may do something else.
+# The types that are followed. The class must be exactly this one: a derived class may do something else.
 _FOLLOWERS = {
     "sklearn.pipeline.Pipeline": "quia.load.sklearn.follow:pipeline",
     "sklearn.pipeline.FeatureUnion": "quia.load.sklearn.follow:feature_union",
@@ -89,8 +89,8 @@ _FOLLOWERS = {
 _SELECTORS = "sklearn.feature_selection."
 
 
-def follow(way: Way, transformer: Any, frame: Frame) -> Frame:
-    """The columns that a fitted transformer makes of these."""
+def follow(walk: Walk, transformer: Any, frame: Frame) -> Frame:
+    """The columns that a fitted transformer makes from those of a frame."""
     kind = type(transformer)
     name = f"{kind.__module__}.{kind.__qualname__}"
     if name in _FOLLOWERS:
@@ -99,77 +99,77 @@ def follow(way: Way, transformer: Any, frame: Frame) -> Frame:
     elif name.startswith(_SELECTORS) and hasattr(kind, "get_support"):
         follower = selected
     else:
-        raise _refused(way, kind.__qualname__)
+        raise _refused(walk, kind.__qualname__)
     expected = getattr(transformer, "n_features_in_", len(frame.columns))
-    way.check_width(len(frame.columns), expected)
-    way.count(len(frame.columns))
-    made = follower(way, transformer, frame)
-    way.count(len(made.columns))
-    way.made.extend(made.columns)
-    return made
+    walk.check_width(len(frame.columns), expected)
+    walk.count(len(frame.columns))
+    output = follower(walk, transformer, frame)
+    walk.count(len(output.columns))
+    walk.columns.extend(output.columns)
+    return output
 
 
-def pipeline(way: Way, steps: Any, frame: Frame) -> Frame:
+def pipeline(walk: Walk, steps: Any, frame: Frame) -> Frame:
     """Pipeline: one step after the other."""
     for name, step in steps.steps:
-        frame = _inside(way, name, step, frame)
+        frame = _follow_step(walk, name, step, frame)
     return frame
 
 
-def column_transformer(way: Way, transformer: Any, frame: Frame) -> Frame:
-    """ColumnTransformer: each step takes some of the columns; what they make stands side by side."""
+def column_transformer(walk: Walk, transformer: Any, frame: Frame) -> Frame:
+    """ColumnTransformer: each step takes some of the columns; their outputs are placed side by side."""
     columns: list[Column] = []
     weights = transformer.transformer_weights or {}
     for name, step, chosen in transformer.transformers_:
-        taken = [frame.columns[index] for index in _indices(way, chosen, transformer)]
-        if taken and not (isinstance(step, str) and step == "drop"):
-            made = _inside(way, name, step, Frame(taken, frame.sparse))
-            columns.extend(_weighted(way, made.columns, weights.get(name)))
+        inputs = [frame.columns[index] for index in _indices(walk, chosen, transformer)]
+        if inputs and not (isinstance(step, str) and step == "drop"):
+            output = _follow_step(walk, name, step, Frame(inputs, frame.sparse))
+            columns.extend(_with_weight(walk, output.columns, weights.get(name)))
     return Frame(columns, bool(transformer.sparse_output_))
 
 
-def feature_union(way: Way, union: Any, frame: Frame) -> Frame:
-    """FeatureUnion: every step takes all columns; what they make stands side by side."""
+def feature_union(walk: Walk, union: Any, frame: Frame) -> Frame:
+    """FeatureUnion: every step takes all columns; their outputs are placed side by side."""
     weights = union.transformer_weights or {}
     columns: list[Column] = []
     sparse = False
     for name, step in union.transformer_list:
         if not (isinstance(step, str) and step == "drop"):
-            made = _inside(way, name, step, frame)
-            columns.extend(_weighted(way, made.columns, weights.get(name)))
-            sparse |= made.sparse
+            output = _follow_step(walk, name, step, frame)
+            columns.extend(_with_weight(walk, output.columns, weights.get(name)))
+            sparse |= output.sparse
     return Frame(columns, sparse)
 
 
-def _weighted(way: Way, columns: Sequence[Column], weight: Any) -> Sequence[Column]:
-    """What a step makes, multiplied as `transformer_weights` says."""
+def _with_weight(walk: Walk, columns: Sequence[Column], weight: Any) -> Sequence[Column]:
+    """The output of a step, multiplied by its weight in `transformer_weights`."""
     if weight is None:
         return columns
     if not isinstance(weight, Real) or not math.isfinite(weight):
         raise Unsupported(
-            f"{way.step} has the transformer weight {shown(weight)}", cure="give weights that are numbers"
+            f"{walk.step} has the transformer weight {shown(weight)}", cure="give weights that are numbers"
         )
     factor = float(weight)
     return [column.then(Formula(lambda x: x * factor)) for column in columns]
 
 
-def identity(way: Way, transformer: Any, frame: Frame) -> Frame:
-    """FunctionTransformer: only the one that changes nothing."""
+def identity(walk: Walk, transformer: Any, frame: Frame) -> Frame:
+    """FunctionTransformer: only one that changes nothing is supported."""
     if transformer.func is not None:
         name = getattr(transformer.func, "__name__", repr(transformer.func))
         raise Unsupported(
-            f"{way.step} applies the function {name}, which cannot be inverted exactly",
+            f"{walk.step} applies the function {name}, which cannot be inverted exactly",
             cure="apply it before the pipeline and name the new column, or leave it out: a tree needs no scaling",
         )
     return Frame([column.then(NoMissing()) for column in frame.columns]) if transformer.validate else frame
 
 
-def selected(way: Way, selector: Any, frame: Frame) -> Frame:
+def selected(walk: Walk, selector: Any, frame: Frame) -> Frame:
     """Feature selection: some of the columns, unchanged."""
     columns = frame.columns
     if not _takes_missing(selector):
         columns = [column.then(NoMissing()) for column in columns]
-        way.made.extend(columns)
+        walk.columns.extend(columns)
     return Frame([columns[index] for index in selector.get_support(indices=True)], frame.sparse)
 
 
@@ -188,24 +188,24 @@ def passes(step: Any) -> bool:
     return step is None or (isinstance(step, str) and step == "passthrough")
 
 
-def _inside(way: Way, name: str, step: Any, frame: Frame) -> Frame:
+def _follow_step(walk: Walk, name: str, step: Any, frame: Frame) -> Frame:
     if passes(step):
         return frame
-    way.path.append(str(name))
-    made = follow(way, step, frame)
-    way.path.pop()
-    return made
+    walk.path.append(str(name))
+    output = follow(walk, step, frame)
+    walk.path.pop()
+    return output
 
 
-def _indices(way: Way, chosen: Any, transformer: Any) -> list[int]:
+def _indices(walk: Walk, chosen: Any, transformer: Any) -> list[int]:
     """The columns that a ColumnTransformer's fitted step takes: names, numbers, a mask or a slice of either."""
     count = transformer.n_features_in_
     names = [str(name) for name in getattr(transformer, "feature_names_in_", ())]
 
-    places = {name: index for index, name in enumerate(names)}
+    index_of = {name: index for index, name in enumerate(names)}
 
     def index(key: Any) -> int:
-        return places[key] if isinstance(key, str) else range(count)[int(key)]
+        return index_of[key] if isinstance(key, str) else range(count)[int(key)]
 
     if isinstance(chosen, slice):
         if isinstance(chosen.start, str) or isinstance(chosen.stop, str):  # a slice of names includes its end
@@ -216,14 +216,14 @@ def _indices(way: Way, chosen: Any, transformer: Any) -> list[int]:
     if isinstance(chosen, str) or not isinstance(chosen, Iterable):
         return [index(chosen)]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # scikit-learn 1.5 warns of how the rest is kept
+        warnings.simplefilter("ignore", FutureWarning)  # of scikit-learn 1.5, about the remaining columns
         keys = list(chosen)
     if len(keys) == count and keys and all(type(key).__name__ in ("bool", "bool_") for key in keys):
-        return [at for at, taken in enumerate(keys) if taken]
+        return [at for at, is_chosen in enumerate(keys) if is_chosen]
     return [index(key) for key in keys]
 
 
-def _refused(way: Way, kind: str) -> Unsupported:
+def _refused(walk: Walk, kind: str) -> Unsupported:
     if kind in ("PowerTransformer", "QuantileTransformer"):
         why = "whose curve cannot be inverted to the last bit"
         cure = "leave it out and fit again: the splits of a tree do not depend on such a scaling"
@@ -231,4 +231,4 @@ def _refused(way: Way, kind: str) -> Unsupported:
         why = "which cannot be inverted exactly to tests on the raw columns"
         known = sorted(path.rpartition(".")[2] for path in _FOLLOWERS)
         cure = f"transform before, and name the new columns, or use {listed(known, most=20)}"
-    return Unsupported(f"{way.step} is a {kind}, {why}", cure=cure)
+    return Unsupported(f"{walk.step} is a {kind}, {why}", cure=cure)

@@ -28,11 +28,11 @@ _CURE = (
 
 
 class Head(NamedTuple):
-    """The tree, the class of each of its leaves, and how it takes what the steps before it make.
+    """The tree, the class of each of its leaves, and how it treats its input columns.
 
-    It compares in 32 bits if it is `single`; `routes_missing` says whether NaN leads anywhere, given whether it comes
-    in a sparse matrix, whose zeros count as missing with `drops_zeros`; in the `rounded` columns, numbers near to zero
-    are zero.
+    It compares in 32 bits if it is `single`; `routes_missing` says whether it has a branch for NaN, in a sparse matrix
+    or not; with `drops_zeros` the zeros of a sparse matrix count as missing; in the `rounded` columns, numbers near to
+    zero are zero.
     """
 
     tree: Tree
@@ -54,11 +54,11 @@ class Head(NamedTuple):
 
 
 def head_of(final: Any, label: Any, classes: Any) -> Head:
-    """The head that a fitted estimator is; refused if its decision depends on more than one tree."""
+    """The head of a fitted estimator; an error if its decision depends on more than one tree."""
     kind = f"{type(final).__module__}.{type(final).__qualname__}"
     reader = _READERS.get(kind)
     if reader is None:
-        raise _refused(final, kind)
+        raise _refusal(final, kind)
     if not any(hasattr(final, fitted) for fitted in ("tree_", "estimators_", "_predictors", "n_features_in_")):
         raise Unsupported(f"the {type(final).__name__} is not fitted", cure="call its fit first")
     return reader(final, label, classes)
@@ -77,7 +77,7 @@ def _forest(final: Any, label: Any, classes: Any) -> Head:
     if final.n_outputs_ != 1:
         raise Unsupported(f"the forest decides on {final.n_outputs_} outputs", cure="fit one forest for each output")
     only = final.estimators_[0]
-    _check_part(final, only, TREES)
+    _check_member(final, only, TREES)
     tree = tree_of(only)
     if hasattr(final, "classes_"):
         if len(only.classes_) != len(final.classes_):
@@ -88,7 +88,9 @@ def _forest(final: Any, label: Any, classes: Any) -> Head:
 
 def _gradient_boosting(final: Any, label: Any, classes: Any) -> Head:
     """GradientBoostingClassifier: a constant first guess, and the learning rate times the leaves of each round."""
-    trees = [[_regression(final, part) for part in round_] for round_ in np.atleast_2d(final.estimators_).tolist()]
+    trees = [
+        [_regression(final, member) for member in members] for members in np.atleast_2d(final.estimators_).tolist()
+    ]
     start = _first_guess(final, len(trees[0]))
     tree, sums = _sums(final, trees, start, float(final.learning_rate))
     return _additive(final, tree, sums, label, classes, at_zero=1, single=True, missing=False)
@@ -101,22 +103,24 @@ def _hist_gradient_boosting(final: Any, label: Any, classes: Any) -> Head:
             f"the {type(final).__name__} has categorical features of its own", cure="encode them in a step before it"
         )
     width = int(final.n_features_in_)
-    trees = [[boosted.histogram_tree(part.nodes, width) for part in round_] for round_ in final._predictors]
+    trees = [[boosted.histogram_tree(member.nodes, width) for member in members] for members in final._predictors]
     start = np.asarray(final._baseline_prediction, np.float64).reshape(-1)
     tree, sums = _sums(final, trees, start, 1.0)
     return _additive(final, tree, sums, label, classes, at_zero=0, single=False, missing=True)
 
 
 def _xgboost(final: Any, label: Any, classes: Any) -> Head:
-    """XGBClassifier: in 32 bits, left below the threshold; what a sparse matrix does not hold is missing."""
+    """XGBClassifier: in 32 bits, left below the threshold; what a sparse matrix does not store is missing."""
     tree, numbers = boosted.xgboost_tree(final)
-    return Head(tree, _numbered(final, label, classes), numbers, lambda sparse: True, drops_zeros=True)
+    return Head(tree, _rule_by_number(final, label, classes), numbers, lambda sparse: True, drops_zeros=True)
 
 
 def _lightgbm(final: Any, label: Any, classes: Any) -> Head:
     """LGBMClassifier: in 64 bits."""
     tree, numbers, rounded = boosted.lightgbm_tree(final)
-    return Head(tree, _numbered(final, label, classes), numbers, lambda sparse: True, single=False, rounded=rounded)
+    return Head(
+        tree, _rule_by_number(final, label, classes), numbers, lambda sparse: True, single=False, rounded=rounded
+    )
 
 
 _READERS: dict[str, Callable[[Any, Any, Any], Head]] = {
@@ -129,10 +133,10 @@ _READERS: dict[str, Callable[[Any, Any, Any], Head]] = {
     "xgboost.sklearn.XGBClassifier": _xgboost,
     "lightgbm.sklearn.LGBMClassifier": _lightgbm,
 }
-"""The types that a pipeline may end in, each by exactly this class: a class derived from one may decide otherwise."""
+"""The types that a pipeline may end in; the class must be exactly this one, as a derived class may decide otherwise."""
 
 
-def _refused(final: Any, kind: str) -> Unsupported:
+def _refusal(final: Any, kind: str) -> Unsupported:
     name = type(final).__name__
     if kind.startswith("sklearn.ensemble."):
         return Unsupported(f"the {name} is an ensemble of a kind that is not read", cure=_CURE)
@@ -149,19 +153,19 @@ def _check_count(final: Any, trees: int) -> None:
         raise Unsupported(f"the {type(final).__name__} has {trees} trees", cure=_CURE)
 
 
-def _check_part(final: Any, part: Any, kinds: Sequence[str]) -> None:
-    """A tree within an ensemble: of a type that is known, and as wide, for the ensemble hands it rows unchecked."""
-    if f"{type(part).__module__}." != _OWN_TREES or type(part).__qualname__ not in kinds:
-        raise FormatError(f"the {type(final).__name__} holds a {type(part).__qualname__}; the model is damaged")
-    if part.n_features_in_ != final.n_features_in_:
+def _check_member(final: Any, member: Any, kinds: Sequence[str]) -> None:
+    """Refuse a tree in an ensemble of an unknown type or other width: the ensemble passes rows on unchecked."""
+    if f"{type(member).__module__}." != _OWN_TREES or type(member).__qualname__ not in kinds:
+        raise FormatError(f"the {type(final).__name__} holds a {type(member).__qualname__}; the model is damaged")
+    if member.n_features_in_ != final.n_features_in_:
         raise FormatError(
-            f"the {type(final).__name__} has {final.n_features_in_} columns, its tree {part.n_features_in_}"
+            f"the {type(final).__name__} has {final.n_features_in_} columns, its tree {member.n_features_in_}"
         )
 
 
-def _regression(final: Any, part: Any) -> Tree:
-    _check_part(final, part, ("DecisionTreeRegressor",))
-    return tree_of(part)
+def _regression(final: Any, member: Any) -> Tree:
+    _check_member(final, member, ("DecisionTreeRegressor",))
+    return tree_of(member)
 
 
 def _first_guess(final: Any, count: int) -> npt.NDArray[np.float64]:
@@ -183,20 +187,20 @@ def _first_guess(final: Any, count: int) -> npt.NDArray[np.float64]:
 def _sums(
     final: Any, trees: Sequence[Sequence[Tree]], start: npt.NDArray[np.float64], rate: float
 ) -> tuple[Tree, npt.NDArray[np.float64]]:
-    """The one tree that has tests, and for each of its nodes the sums if it is the leaf, added in the model's order."""
-    parts = [tree for each_round in trees for tree in each_round]
-    grown = [tree for tree in parts if len(tree.left) > 1]
+    """The one tree that has tests, and for each of its nodes the sums at that leaf, added in the model's order."""
+    all_trees = [tree for each_round in trees for tree in each_round]
+    grown = [tree for tree in all_trees if len(tree.left) > 1]
     if len(grown) > 1:
-        how = f", one for each of {len(trees[0])} classes a round" if len(trees[0]) > 1 else ""
-        raise Unsupported(f"the {type(final).__name__} has {len(grown)} trees{how}", cure=_CURE)
-    if not parts or any(len(each_round) != len(start) for each_round in trees):
+        each_class = f", one for each of {len(trees[0])} classes a round" if len(trees[0]) > 1 else ""
+        raise Unsupported(f"the {type(final).__name__} has {len(grown)} trees{each_class}", cure=_CURE)
+    if not all_trees or any(len(each_round) != len(start) for each_round in trees):
         raise FormatError(f"the {type(final).__name__} has rounds without a tree for each of its {len(start)} sums")
-    chosen = grown[0] if grown else parts[0]
-    sums = np.tile(start, (len(chosen.left), 1))
+    only = grown[0] if grown else all_trees[0]
+    sums = np.tile(start, (len(only.left), 1))
     for each_round in trees:
-        for which, tree in enumerate(each_round):
-            sums[:, which] += rate * (tree.values[:, 0] if tree is chosen else tree.values[0, 0])
-    return chosen, sums
+        for column, tree in enumerate(each_round):
+            sums[:, column] += rate * (tree.values[:, 0] if tree is only else tree.values[0, 0])
+    return only, sums
 
 
 def _additive(
@@ -210,8 +214,8 @@ def _additive(
     single: bool,
     missing: bool,
 ) -> Head:
-    """The head of sums: the class of the greatest, or of one sum by its sign; `at_zero` is the class of zero."""
-    rule = _numbered(final, label, classes)
+    """The head that decides for the greatest sum, or by the sign of a single sum; `at_zero` is the class of zero."""
+    rule = _rule_by_number(final, label, classes)
     count = sums.shape[1]
     if len(rule.classes or ()) != max(count, 2):
         raise FormatError(f"the {type(final).__name__} has {len(rule.classes or ())} classes and {count} sums")
@@ -232,7 +236,7 @@ def _rule(final: Any, label: Any, classes: Any) -> Rule:
     return for_regressor(label)
 
 
-def _numbered(final: Any, label: Any, classes: Any) -> Rule:
+def _rule_by_number(final: Any, label: Any, classes: Any) -> Rule:
     if label is not None:
         raise Unsupported(
             f"label is given for a {type(final).__name__}, whose probabilities are not those of its leaves",

@@ -1,4 +1,4 @@
-"""What a leaf decides: the class of greatest share, or what `label` makes of its probabilities or its value."""
+"""The class of a leaf: that of the greatest share, or the one that `label` derives from its probabilities or value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SIGN = re.compile(r"\s*(<=|<)\s*")
 
 
 class Rule(NamedTuple):
-    """For each leaf, given a row of values a leaf, the name of the class it decides; all classes, if they are known."""
+    """All classes, if they are known, and a function from a row of values for each leaf to the name of its class."""
 
     classes: tuple[str, ...] | None
     decide: Callable[[Values], list[str]]
@@ -59,12 +59,12 @@ def for_classifier(classes: Sequence[str], label: Any) -> Rule:
             f"label cuts the probability of {name!r}, which is no class{did_you_mean(name, classes)}",
             cure=f"the classes are {listed(classes)}",
         )
-    at = list(classes).index(name)
-    others = [one for one in classes if one != name]
+    column = list(classes).index(name)
+    others = [other for other in classes if other != name]
     rest = others[0] if len(others) == 1 else f"not {name}"
 
     def decide(values: Values) -> list[str]:
-        share = values[:, at]
+        share = values[:, column]
         reached = share >= limit if sign == ">=" else share > limit
         return [name if is_reached else rest for is_reached in reached.tolist()]
 
@@ -72,7 +72,7 @@ def for_classifier(classes: Sequence[str], label: Any) -> Rule:
 
 
 def for_regressor(label: Any) -> Rule:
-    """The rule for a regressor: `label` says in which bands its values are told apart.
+    """The rule for a regressor: `label` splits its values into bands.
 
     >>> rule = for_regressor("low < 100 <= middle < 200 <= high")
     >>> rule.classes, rule.decide(np.array([[99.9], [100.0], [200.0]]))
@@ -83,7 +83,7 @@ def for_regressor(label: Any) -> Rule:
     if label is None:
         raise Unsupported(
             "a regressor decides on no class",
-            cure="say which values to tell apart, as in label='low < 100 <= high' or label=[100, 200]",
+            cure="split its values into classes, as in label='low < 100 <= high' or label=[100, 200]",
         )
     if callable(label):
         return _by_function(lambda row: label(float(row[0])))
@@ -92,35 +92,35 @@ def for_regressor(label: Any) -> Rule:
     return Rule(names, lambda values: [names[band] for band in np.searchsorted(below, values[:, 0]).tolist()])
 
 
-def class_names(classes: Iterable[Any], given: Any = None) -> list[str]:
-    """Class labels as texts: strings as they are, 1.0 as '1', True as 'True'; or the names given for them."""
-    found = [one.item() if hasattr(one, "item") else one for one in classes]
-    if isinstance(given, Mapping):
-        names = [str(given.get(one, given.get(str(one), _text(one)))) for one in found]
-    elif given is not None:
-        names = [str(one) for one in given]
-        if isinstance(given, str) or len(names) != len(found):
+def class_names(classes: Iterable[Any], new_names: Any = None) -> list[str]:
+    """Class labels as strings, '1' for 1.0 and 'True' for True, or the names that the caller gives them."""
+    labels = [label.item() if hasattr(label, "item") else label for label in classes]
+    if isinstance(new_names, Mapping):
+        names = [str(new_names.get(label, new_names.get(str(label), _label_string(label)))) for label in labels]
+    elif new_names is not None:
+        names = [str(label) for label in new_names]
+        if isinstance(new_names, str) or len(names) != len(labels):
             raise Unsupported(
-                f"classes is {shown(given)}, but the model has the {len(found)} classes {listed(found)}",
+                f"classes is {shown(new_names)}, but the model has the {len(labels)} classes {listed(labels)}",
                 cure="give one name for each, in this order",
             )
     else:
-        names = [_text(one) for one in found]
+        names = [_label_string(label) for label in labels]
     if len(set(names)) < len(names):
         raise Unsupported(f"two classes have the same name: {listed(names)}", cure="name them with classes=[…]")
     return names
 
 
-def _text(label: Any) -> str:
+def _label_string(label: Any) -> str:
     return number_text(label) if isinstance(label, float) else str(label)
 
 
 def _bands(label: Any) -> tuple[tuple[str, ...], list[Cut]]:
     if isinstance(label, str):
-        parts = _SIGN.split(label.strip())
-        names, signs, limits = parts[0::4], parts[1::2], parts[2::4]
+        tokens = _SIGN.split(label.strip())
+        names, signs, limits = tokens[0::4], tokens[1::2], tokens[2::4]
         # name < limit <= name: of the two signs around a limit exactly one includes it.
-        if len(parts) >= 5 and len(parts) % 4 == 1 and all(names):
+        if len(tokens) >= 5 and len(tokens) % 4 == 1 and all(names):
             pairs = list(zip(signs[0::2], signs[1::2], strict=True))
             if all(before != after for before, after in pairs):
                 cuts = [Cut(_number(limit), after=pair[0] == "<=") for limit, pair in zip(limits, pairs, strict=True)]
@@ -146,14 +146,14 @@ def _ordered(names: tuple[str, ...], cuts: list[Cut], label: Any) -> tuple[tuple
 
 
 def _by_function(function: Callable[[Any], Any]) -> Rule:
-    return Rule(None, lambda values: [_text(function(row)) for row in values.tolist()])
+    return Rule(None, lambda values: [_label_string(function(row)) for row in values.tolist()])
 
 
-def _number(text: Any) -> float:
+def _number(limit: Any) -> float:
     try:
-        number = float(text)
+        number = float(limit)
     except (TypeError, ValueError):
         number = math.nan
     if math.isnan(number):
-        raise Unsupported(f"label has {shown(text)} where a number should be", cure="write a number")
+        raise Unsupported(f"label has {shown(limit)} where a number should be", cure="write a number")
     return number

@@ -14,7 +14,7 @@ from quia.errors import InstanceError
 from quia.load.sklearn.labels import Rule, class_names
 from quia.load.sklearn.sources import Categories, Source
 
-_MOST_CELLS = 2_000_000  # of a table that the estimator is asked at once
+_MOST_CELLS = 2_000_000  # in a table that the estimator predicts at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,27 +41,27 @@ class Predictor:
             return [decision for block in blocks for decision in self._decide(self._raw(block), len(block))]
 
     def instance(self, row: Mapping[str, Any]) -> Mapping[str, Any]:
-        """A row of data as an instance: where it has the dummies of a group, the state they stand for."""
-        made = dict(row)
+        """A row of data as an instance: the dummies of a group are replaced by the state they stand for."""
+        instance = dict(row)
         for source in self._groups:
             name = source.variable.name
-            if name not in made and any(self.names[raw] in row for raw in source.values[0]):
-                given = {raw: float(row[self.names[raw]]) for raw in source.values[0]}
-                if given not in source.values:
-                    raise InstanceError(f"the columns of {name!r} are no dummies in a row: {list(given.values())}")
-                made[name] = source.variable.text(source.values.index(given))
-        return made
+            if name not in instance and any(self.names[raw] in row for raw in source.values[0]):
+                dummies = {raw: float(row[self.names[raw]]) for raw in source.values[0]}
+                if dummies not in source.values:
+                    raise InstanceError(f"the columns of {name!r} are no dummies in a row: {list(dummies.values())}")
+                instance[name] = source.variable.text(source.values.index(dummies))
+        return instance
 
     def _raw(self, rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """The raw columns of the rows; what no row names, for no node tests it, is the same in all."""
+        """The raw columns of the rows; a column that no row names, because no node tests it, is constant."""
         raw: dict[int, Any] = {}
         named = {name for row in rows for name in row}
         for source in self.sources:
             variable = source.variable
             if variable.name in named:
                 values = [row[variable.name] for row in rows]
-                given = [source.raw_values(value, variable.encode(value)) for value in values]
-                raw.update((index, [one[index] for one in given]) for index in given[0])
+                raw_rows = [source.raw_values(value, variable.encode(value)) for value in values]
+                raw.update((index, [raw_row[index] for raw_row in raw_rows]) for index in raw_rows[0])
             else:
                 first = source.raw_values(0.0 if variable.is_numeric else variable.text(0), 0)
                 raw.update((index, np.repeat(_column([value]), len(rows))) for index, value in first.items())
@@ -74,7 +74,7 @@ class Predictor:
             if rows == 1:
                 return [None]
         middle = rows // 2  # some row is refused: find it by halves
-        before, after = ([column[part] for column in columns] for part in (slice(middle), slice(middle, None)))
+        before, after = ([column[half] for column in columns] for half in (slice(middle), slice(middle, None)))
         return [*self._decide(before, middle), *self._decide(after, rows - middle)]
 
     def _decisions(self, table: Any) -> list[str]:
@@ -82,12 +82,12 @@ class Predictor:
             return self.rule.decide(np.asarray(self.estimator.predict(table), np.float64).reshape(-1, 1))
         if self.by_probability:
             return self.rule.decide(np.asarray(self.estimator.predict_proba(table), np.float64))
-        texts = dict(zip(class_names(self.final.classes_), self.rule.classes or (), strict=True))
-        return [texts[class_names([one])[0]] for one in self.estimator.predict(table).tolist()]
+        class_of = dict(zip(class_names(self.final.classes_), self.rule.classes or (), strict=True))
+        return [class_of[class_names([label])[0]] for label in self.estimator.predict(table).tolist()]
 
-    def _table(self, values: Sequence[Any]) -> Any:
-        """The columns as the estimator was fitted on: a data frame if it knows them by name, else an array."""
-        columns = [one if isinstance(one, np.ndarray) else _column(one) for one in values]
+    def _table(self, raw_columns: Sequence[Any]) -> Any:
+        """The columns in the form of the training data: a data frame if the estimator has names, else an array."""
+        columns = [column if isinstance(column, np.ndarray) else _column(column) for column in raw_columns]
         own = getattr(self.estimator, "feature_names_in_", None)
         if own is not None:
             pandas = _data_frames()
@@ -100,14 +100,14 @@ class Predictor:
 
 
 def _column(values: Sequence[Any]) -> Any:
-    """One raw column: numbers as numbers, anything else, and numbers that would be rounded, as objects."""
+    """One raw column: an array of numbers, or of objects if some are not numbers or would be rounded."""
     if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
         numbers = np.array(values, np.float64)
         if all(number == value or value != value for number, value in zip(numbers.tolist(), values, strict=True)):
             return numbers
-    made = np.empty(len(values), object)
-    made[:] = values
-    return made
+    objects = np.empty(len(values), object)
+    objects[:] = values
+    return objects
 
 
 def _series(library: Any, column: Any) -> Any:

@@ -35,7 +35,7 @@ NO_VALUE = "missing"
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """A raw column of numbers, cut where some test of the tree parts them."""
+    """A raw column of numbers, cut where some test of the tree splits them."""
 
     raw: int
     variable: Variable
@@ -81,20 +81,20 @@ class Categories:
     def left(self, column: Column, threshold: float, missing_left: bool) -> Ranges:
         """The states that a test sends left.
 
-        Complexity: of a one-hot column only the categories that it does not write zero for are asked one by one.
+        Complexity: for a one-hot column, only the categories that are not encoded as zero are tested one by one.
         """
-        apart = self._apart(column)
-        rest = difference(((0, len(self.values) - 1),), union((state, state) for state in apart))
+        distinguished = self._distinguished(column)
+        rest = difference(((0, len(self.values) - 1),), union((state, state) for state in distinguished))
 
         def goes_left(state: int) -> bool:
             value = column.value(self.values[state][column.raw])
             return _goes_left(value, threshold, missing_left, self.single)
 
-        ranges = [(state, state) for state in apart if goes_left(state)]
+        ranges = [(state, state) for state in distinguished if goes_left(state)]
         return union([*ranges, *rest] if rest and goes_left(rest[0][0]) else ranges)
 
-    def _apart(self, column: Column) -> Collection[int]:
-        """The states that the column may tell from others; all the rest arrive as zero at what follows its encoder."""
+    def _distinguished(self, column: Column) -> Collection[int]:
+        """The states that the column may distinguish; its encoder writes zero for all the others."""
         states: set[int] = set()
         for step in column.steps if self._states else ():
             if isinstance(step, Lookup):
@@ -122,7 +122,7 @@ _Tests = tuple[Column, Sequence[Split]]
 
 def find_sources(
     names: Sequence[str],
-    made: Sequence[Column],
+    produced: Sequence[Column],
     final: Sequence[Column],
     splits: Mapping[int, set[Split]],
     *,
@@ -136,13 +136,13 @@ def find_sources(
     `single` whether it compares in 32 bits.
     """
     by_raw: dict[int, list[Column]] = defaultdict(list)
-    for column in made:
+    for column in produced:
         by_raw[column.raw].append(column)
     for column in final:
         by_raw[column.raw].append(_Final(column.raw, column.steps, takes_missing))
     tests: dict[int, list[_Tests]] = defaultdict(list)
-    for index, found in splits.items():
-        tests[final[index].raw].append((final[index], sorted(found)))
+    for index, tests_of_column in splits.items():
+        tests[final[index].raw].append((final[index], sorted(tests_of_column)))
     in_group = {raw: name for name, states in groups.items() for raw in states.values() if raw is not None}
     sources: list[Source] = []
     seen: set[str] = set()
@@ -159,7 +159,7 @@ def find_sources(
 
 
 def _known(columns: Sequence[Column]) -> list[Hashable]:
-    """The categories of a raw column: those of every encoder on its ways, and values that a step before names."""
+    """The categories of a raw column: those of every encoder it reaches, and values that a step before one names."""
     coded = dict.fromkeys(column.coded for column in columns)
     return list(dict.fromkeys(c for known, named in coded if known is not None for c in (*known.categories, *named)))
 
@@ -185,12 +185,12 @@ class _Final(Column):
 def _numbers(
     raw: int, name: str, columns: Sequence[Column], tests: Sequence[_Tests], takes_missing: bool, single: bool
 ) -> Numbers:
-    missing = bool(columns) and _taken(MISSING, columns)
-    found: dict[tuple[Column, float, bool], Crossing] = {}
-    if kept := all(column.keeps_numbers for column, _ in tests):
-        # The tree itself rounds to its type and compares with its threshold: nothing to search for.
+    missing = bool(columns) and _accepted(MISSING, columns)
+    crossing_of: dict[tuple[Column, float, bool], Crossing] = {}
+    if unchanged := all(column.keeps_numbers for column, _ in tests):
+        # The numbers reach the tree unchanged, so its own thresholds are the cuts: nothing to search for.
         for column, splits in tests:
-            found.update(((column, *split), _at(split[0])) for split in splits)
+            crossing_of.update(((column, *split), _crossing_at(split[0])) for split in splits)
         cuts = [Cut(threshold) for _, splits in tests for threshold, _ in splits]
     else:
         for column, splits in tests:
@@ -202,13 +202,13 @@ def _numbers(
                 crossed = crossings(
                     column.numbers, pieces, np.array(thresholds), missing_left=missing_left, single=single
                 )
-                found.update(((column, t, missing_left), c) for t, c in zip(thresholds, crossed, strict=True))
-        cuts = [cut_after(border) for crossing in found.values() for border in crossing.borders]
-    variable = Variable.numeric(name, cuts, missing=missing, single=single and kept and bool(tests))
-    return Numbers(raw, variable, found, single)
+                crossing_of.update(((column, t, missing_left), c) for t, c in zip(thresholds, crossed, strict=True))
+        cuts = [cut_after(border) for crossing in crossing_of.values() for border in crossing.borders]
+    variable = Variable.numeric(name, cuts, missing=missing, single=single and unchanged and bool(tests))
+    return Numbers(raw, variable, crossing_of, single)
 
 
-def _at(threshold: float) -> Crossing:
+def _crossing_at(threshold: float) -> Crossing:
     if threshold == math.inf:
         return Crossing(True, ())
     return Crossing(False, ()) if threshold == -math.inf else Crossing(True, (threshold,))
@@ -216,30 +216,31 @@ def _at(threshold: float) -> Crossing:
 
 def _categories(raw: int, name: str, known: Sequence[Hashable], columns: Sequence[Column], single: bool) -> Categories:
     states: dict[str, Any] = {}
-    alike = list({column.refusal: column for column in columns}.values())  # as to what they refuse
+    by_refusal = list({column.refusal: column for column in columns}.values())  # one for each way to refuse
     for category in known:
-        text = category_text(category)
-        if text in states:
+        label = category_label(category)
+        if label in states:
             raise Unsupported(
-                f"column {name!r} has two categories that are written {text!r}",
-                cure="give its categories texts that differ",
+                f"column {name!r} has two categories that are written {label!r}",
+                cure="give its categories names that differ",
             )
-        if _taken(category, alike):
-            states[text] = category
+        if _accepted(category, by_refusal):
+            states[label] = category
     other = no_value = None
-    if _taken(OTHER, columns):
-        other = _free_label(ANY_OTHER, states)
+    if _accepted(OTHER, columns):
+        other = _unused_label(ANY_OTHER, states)
         states[other] = OTHER
-    lost = NONE if any(column.knows_none for column in columns) else MISSING
-    if _taken(lost, columns):
+    absent = NONE if any(column.knows_none for column in columns) else MISSING
+    if _accepted(absent, columns):
         no_value = NO_VALUE
-        if no_value in states and not _alike(states[no_value], lost, columns):
-            no_value = _free_label(f"{NO_VALUE} (no value)", states)
-        # A category 'missing' that an imputer writes for a missing value is one and the same state.
-        states.setdefault(no_value, lost)
+        if no_value in states and not _same_output(states[no_value], absent, columns):
+            no_value = _unused_label(f"{NO_VALUE} (no value)", states)
+        # A category 'missing' that an imputer writes for a missing value is the same state.
+        states.setdefault(no_value, absent)
     if not states:
         raise Unsupported(
-            f"no category of column {name!r} is taken by every step that uses it", cure="fit the steps on the same data"
+            f"no category of column {name!r} is accepted by every step that uses it",
+            cure="fit the steps on the same data",
         )
     variable = Variable.nominal(name, states, other=other, no_value=no_value)
     return Categories(variable, tuple({raw: value} for value in states.values()), single)
@@ -252,7 +253,7 @@ def _group(
     values = tuple({raw: float(raw == own) for raw in raws} for own in states.values())
     for state in values:
         for raw, value in state.items():
-            if not _taken(value, by_raw[raw]):
+            if not _accepted(value, by_raw[raw]):
                 raise Unsupported(
                     f"the one-hot group {name!r} has a column that does not take {value:g}",
                     cure="group only columns of 0 and 1",
@@ -260,23 +261,23 @@ def _group(
     return Categories(Variable.nominal(name, states), values, single)
 
 
-def category_text(category: Any) -> str:
-    """A category as a state's name: 2.0 is '2', as a table may write it.
+def category_label(category: Any) -> str:
+    """The name of a category as a state: '2' for 2.0, as a table may write it.
 
-    >>> category_text(2.0), category_text(True), category_text("red")
+    >>> category_label(2.0), category_label(True), category_label("red")
     ('2', 'True', 'red')
     """
     return number_text(category) if isinstance(category, float) else str(category)
 
 
-def _free_label(wanted: str, taken: Iterable[str]) -> str:
-    labels = set(taken)
+def _unused_label(wanted: str, used: Iterable[str]) -> str:
+    labels = set(used)
     while wanted in labels:
         wanted += "*"
     return wanted
 
 
-def _taken(value: Any, columns: Sequence[Column]) -> bool:
+def _accepted(value: Any, columns: Sequence[Column]) -> bool:
     try:
         for column in columns:
             column.run(value)
@@ -285,8 +286,8 @@ def _taken(value: Any, columns: Sequence[Column]) -> bool:
     return True
 
 
-def _alike(one: Any, two: Any, columns: Sequence[Column]) -> bool:
-    return all(column.run(one) == column.run(two) for column in columns)
+def _same_output(first: Any, second: Any, columns: Sequence[Column]) -> bool:
+    return all(column.run(first) == column.run(second) for column in columns)
 
 
 def _goes_left(value: float, threshold: float, missing_left: bool, single: bool) -> bool:

@@ -1,7 +1,8 @@
-"""What a column goes through on its way to the tree: each step maps one value to one value.
+"""The steps of a pipeline between a raw column and the tree: each maps one value to one value.
 
-A step has two faces. `numbers` takes an array of finite numbers; it is monotone between the step's `breaks`. `value`
-takes one raw value, which may be a text, MISSING, NONE or OTHER, and raises Refused where the model itself would.
+A step works on two kinds of input. `numbers` takes an array of finite numbers; it is monotone between the step's
+`breaks`. `value` takes one raw value, which may be a string, MISSING, NONE or OTHER, and raises Refused where the model
+itself would raise.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.errors import Unsupported, listed
-from quia.load.sklearn.floats import WHOLE, Floats, Pieces, split_at
+from quia.load.sklearn.floats import ALL_FINITE, Floats, Pieces, split_at
 
 
 class _Special:
@@ -27,12 +28,12 @@ class _Special:
 
 
 MISSING: Final = _Special("NaN")
-NONE: Final = _Special("None")  # encoders and imputers of texts tell it from NaN
+NONE: Final = _Special("None")  # encoders and imputers of strings distinguish it from NaN
 OTHER: Final = _Special("any other value")
 
 
 class Refused(Exception):
-    """A value that the model does not take: its own `predict` would raise."""
+    """A value that the model does not accept: its own `predict` would raise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +52,9 @@ class Formula:
 
     def value(self, value: Any) -> Any:
         if value is MISSING or value is NONE:
-            return _passed(self.takes_missing)
+            return _pass_missing(self.takes_missing)
         if value is OTHER:
-            raise Refused  # a number that is not known leads nowhere in particular
+            raise Refused  # the number is unknown, so the result would be too
         return float(self.numbers(np.array([as_number(value)]))[0])
 
 
@@ -111,14 +112,14 @@ class Known:
 
     @staticmethod
     def of(categories: Iterable[Hashable]) -> Known:
-        return Known({category: place for place, category in enumerate(dict.fromkeys(categories))})
+        return Known({category: index for index, category in enumerate(dict.fromkeys(categories))})
 
-    def places(self, x: Floats) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-        """Which category each number is, and whether it is one."""
+    def indices(self, x: Floats) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """The index of each number's category, and whether the number is a category."""
         assert self._sorted is not None
         keys, order = self._sorted
-        at = np.minimum(np.searchsorted(keys, x), len(keys) - 1)
-        return order[at], keys[at] == x
+        nearest = np.minimum(np.searchsorted(keys, x), len(keys) - 1)
+        return order[nearest], keys[nearest] == x
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,21 +153,21 @@ class Lookup:
         return self.other, self.missing, self.none
 
     def numbers(self, x: Floats) -> Floats:
-        place, known = self.known.places(x)
-        absent = np.isnan(x)
+        index, known = self.known.indices(x)
+        missing_here = np.isnan(x)
         if self.missing is None:
             refuse_missing(x)
-        if self.other is None and not (known | absent).all():
+        if self.other is None and not (known | missing_here).all():
             raise Unsupported(
                 f"step {self.step} knows only the values {listed(self.known.categories)}, but the steps before it also"
-                f" make {x[~known & ~absent][0]:g}",
+                f" make {x[~known & ~missing_here][0]:g}",
                 cure="give it handle_unknown='ignore', or fit it on data that has every value",
             )
         other, missing = (0.0 if number is None else number for number in (self.other, self.missing))
         written = np.zeros(len(self.known.categories))
         for category, number in self.outputs.items():
             written[self.known.categories[category]] = number
-        return np.where(known, written[place], np.where(absent, missing, other))
+        return np.where(known, written[index], np.where(missing_here, missing, other))
 
     def value(self, value: Any) -> Any:
         if isinstance(value, _Special):
@@ -196,7 +197,7 @@ class NoMissing:
 
 @dataclass(frozen=True, eq=False)
 class ZeroIsMissing:
-    """A missing value for zero, which a sparse matrix does not hold."""
+    """A missing value in place of zero, which a sparse matrix does not store."""
 
     breaks: tuple[float, ...] = (0.0,)
 
@@ -214,7 +215,7 @@ Step = Formula | Fill | Indicate | Lookup | NoMissing | ZeroIsMissing
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """A column somewhere on the way: the raw column it is made of, and the steps so far."""
+    """A column at some point of the pipeline: the raw column it comes from, and the steps so far."""
 
     raw: int
     steps: tuple[Step, ...] = ()
@@ -229,7 +230,7 @@ class Column:
 
     @property
     def coded(self) -> tuple[Known | None, tuple[Hashable, ...]]:
-        """What an encoder on the way knows, and raw values that steps before it name; None for a column of numbers."""
+        """The categories of the first encoder, None if there is none, and raw values that steps before it name."""
         named: list[Hashable] = []
         for step in self.steps:
             if isinstance(step, Lookup):
@@ -242,21 +243,21 @@ class Column:
 
     @property
     def refusal(self) -> tuple[Hashable, ...]:
-        """What decides which categories are refused: it is the same for the one-hot columns of a feature.
+        """A key of what the column refuses: the one-hot columns of a feature have the same key and refuse the same.
 
-        After an encoder that writes numbers, a formula gives a number for each, whatever it computes.
+        After an encoder that writes only numbers, a formula refuses none of them, whatever it computes.
         """
-        parts: list[Hashable] = []
+        key: list[Hashable] = []
         encoded = False
         for step in self.steps:
             if isinstance(step, Lookup) and not encoded and step.writes_numbers:
                 encoded = True
-                parts += [step.known, step.other is None, step.missing is None, step.none is None]
+                key += [step.known, step.other is None, step.missing is None, step.none is None]
             elif isinstance(step, Formula) and encoded:
-                parts.append(step.takes_missing)
+                key.append(step.takes_missing)
             else:
-                parts.append(step)
-        return tuple(parts)
+                key.append(step)
+        return tuple(key)
 
     @property
     def knows_none(self) -> bool:
@@ -272,13 +273,13 @@ class Column:
         return x
 
     def run(self, value: Any) -> Any:
-        """What has become of a raw value here; Refused if a step does not take it."""
+        """The value that a raw value has here; Refused if a step does not accept it."""
         for step in self.steps:
             value = step.value(value)
         return value
 
     def value(self, value: Any) -> float:
-        """What the tree sees of a raw value; NaN if it is missing there."""
+        """The number that the tree gets for a raw value; NaN if it is missing there."""
         arrived = self.run(value)
         if arrived is OTHER:
             raise Refused
@@ -286,7 +287,7 @@ class Column:
 
     def pieces(self) -> Pieces:
         """Intervals on each of which `numbers` is monotone."""
-        pieces = WHOLE
+        pieces = ALL_FINITE
         for done, step in enumerate(self.steps):
             before = Column(self.raw, self.steps[:done])
             if step.breaks:
@@ -302,7 +303,7 @@ def as_number(value: Any) -> float:
         raise Refused from None
 
 
-def _passed(takes_missing: bool) -> Any:
+def _pass_missing(takes_missing: bool) -> Any:
     if not takes_missing:
         raise Refused
     return MISSING
@@ -316,7 +317,7 @@ def is_missing(value: Any) -> bool:
 
 
 def refuse_missing(x: Floats) -> None:
-    """Some encoders write NaN for a number that they do not know; not every later step takes that."""
+    """Refuse NaN, which some encoders write for a number that they do not know, and not every later step accepts."""
     if np.isnan(x).any():
         raise Unsupported(
             "a step writes NaN for numbers that it does not know, which a later step refuses",
@@ -340,7 +341,7 @@ def _counts_as_missing(value: Any, missing_values: Any) -> bool:
     if is_missing(missing_values) and missing_values is not None:
         return value is MISSING or (value is NONE and not isinstance(missing_values, float))
     if value is MISSING:
-        raise Refused  # scikit-learn does not take NaN where another value stands for it
+        raise Refused  # scikit-learn refuses NaN where another value marks missing ones
     if missing_values is None:
         return value is NONE
     return bool(not isinstance(value, _Special) and value == missing_values)

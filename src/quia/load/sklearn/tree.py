@@ -1,4 +1,4 @@
-"""A fitted tree's arrays: checked, because they may come from a file, and its tests and leaves as plain lists."""
+"""The arrays of a fitted tree, checked because they may come from a file."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def tree_of(estimator: Any) -> Tree:
     fitted = estimator.tree_
     if f"{type(fitted).__module__}.{type(fitted).__qualname__}" != "sklearn.tree._tree.Tree":
         raise FormatError(f"the tree is a {type(fitted).__qualname__}; the model is damaged")
-    if not 0 < fitted.node_count <= fitted.capacity:  # or the arrays below would reach beyond its memory
+    if not 0 < fitted.node_count <= fitted.capacity:  # otherwise the arrays below would reach beyond its memory
         raise FormatError(f"the tree says it has {fitted.node_count} nodes; the model is damaged")
     left, right = (np.asarray(a, np.int64) for a in (fitted.children_left, fitted.children_right))
     column, threshold = np.asarray(fitted.feature, np.int64), np.asarray(fitted.threshold, np.float64)
@@ -54,12 +54,12 @@ def tree_of(estimator: Any) -> Tree:
 
 
 def takes_missing(estimator: Any, sparse: bool) -> bool:
-    """Whether the tree routes NaN: asked of the tree itself, as it depends on version, splitter and criterion."""
+    """Whether the tree accepts NaN, tried on the tree itself: it depends on version, splitter and criterion."""
     if sparse:
         return False
     row = np.full((1, estimator.n_features_in_), np.nan, np.float32)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it misses the columns' names
+        warnings.simplefilter("ignore")  # about the names of the columns
         try:
             estimator.apply(row)
         except ValueError:
@@ -74,7 +74,7 @@ def check_nodes(
     threshold: npt.NDArray[np.float64],
     columns: int,
 ) -> None:
-    """Refuse arrays that are no tree: children below their parents, each of one, and tests of columns there are."""
+    """Refuse arrays that are not a tree: children follow their parents, have one parent each, and columns exist."""
     count, inner = len(left), left != LEAF
     node = np.arange(count)
     wrong = (right[~inner] != LEAF).any()
