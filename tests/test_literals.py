@@ -284,7 +284,7 @@ def test_names_are_parsed_to_their_states() -> None:
         ({"GPA": "lo"}, "'GPA' has no state 'lo'; its states are low, high (did you mean 'low'?)"),
         ({"GPA": []}, "the condition on 'GPA' is [], which never holds; widen it"),
         ({"W": "3"}, "the condition '3' cannot be read"),
-        ({"W": 3}, "the condition 3 is no text"),
+        ({"W": 3}, "the condition 3 is not a string"),
         ({"W": "missing"}, "the condition on 'W' is 'missing', which never holds; widen it"),
         ({"W": "> inf"}, "which never holds"),
         ({"W": "(2, 1)"}, "holds for no number"),
