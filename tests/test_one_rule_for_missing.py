@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -24,7 +25,7 @@ from quia.learn import learn
 from quia.load import json as quia_json
 from quia.load.agreement import compare_predicted
 from quia.tables import read_csv
-from quia.web import answers, question
+from quia.web import answers, question, schema
 from quia.web.rows import Rows
 
 REFUSED = "refused"
@@ -163,7 +164,8 @@ def test_the_page_and_the_check(kind: Kind, expected: list[str], table: Path) ->
     graph = graph_of(kind)
     rows = Rows("t.csv", ["job", "id"], [[text, str(number)] for number, text in enumerate(TEXTS)])
     for number, decision in enumerate(expected, 1):
-        asked = question.explanation({"instance": rows.row(number)})
+        body = json.dumps({"instance": rows.row(number)}).encode()
+        asked = msgspec.to_builtins(question.from_json(body, schema.Question))
         found = decided(lambda a=asked: answers.answer(graph, a, name="m")["explanation"]["decision"])
         assert found == decision
     records = [{**row, "said": said} for row, said in zip(read_csv(table).records(), expected, strict=True)]
