@@ -116,11 +116,21 @@ class Explanation(ByFields):
         Where the classifier has no closed form of it, it is the conjunction of all necessary reasons; TooLarge if they
         cannot be found.
         """
-        if isinstance(self.classifier, HasCompleteReason) and self.question.is_only_frozen:
+        if self._has_closed_form and isinstance(self.classifier, HasCompleteReason):
             return complete_reason(self.classifier, self.question)
         reasons = self.necessary_reasons()
         reasons.exact_count()
         return of_necessary(self.question, reasons.members())
+
+    @property
+    def _has_closed_form(self) -> bool:
+        return isinstance(self.classifier, HasCompleteReason) and self.question.is_only_frozen
+
+    def complete_reason_in(self, timeout: float | None) -> NNF:
+        """The complete reason; TooLarge if the necessary reasons, where it is made of these, take more time."""
+        if not self._has_closed_form:
+            self.count_necessary(timeout=timeout)
+        return self.complete_reason
 
     @property
     def is_constant(self) -> bool:

@@ -57,7 +57,7 @@ def parts(
     """The parts of the article by their names, in order; those that the explanation has none of are left out."""
     facts, classifier = Facts(answer.variables), explanation.classifier
     importance = None if answer.sufficient.count is None else _importance(explanation, timeout)
-    complete = _complete_reason(explanation)
+    complete = _complete_reason(explanation, timeout)
     # Without the shares it is only known that what the complete reason does not mention is in no reason.
     mentioned = answer.tested if complete is None else complete.mentioned
     mattering = set(mentioned) if importance is None else {facts.index[name] for name in importance}
@@ -84,10 +84,10 @@ def _importance(explanation: Explanation, timeout: float | None) -> Shares | Non
         return None
 
 
-def _complete_reason(explanation: Explanation) -> NNF | None:
-    """The complete reason, if it is there at once or the necessary reasons that it is made of were found."""
+def _complete_reason(explanation: Explanation, timeout: float | None) -> NNF | None:
+    """The complete reason, if it is there at once or the necessary reasons that it is made of are quickly found."""
     try:
-        return explanation.complete_reason
+        return explanation.complete_reason_in(None if timeout is None else LAST_SHARE * timeout)
     except TooLarge:
         return None
 

@@ -12,6 +12,7 @@ from quia.classifier import Classifier
 from quia.errors import TooLarge
 from quia.explanation import Explanation, explain
 from quia.literal import State
+from quia.patience import LAST_SHARE
 from quia.question import Terms, given_values
 from quia.show.html import page, parts
 from quia.show.html_compare import comparison
@@ -105,7 +106,7 @@ def answer(classifier: Classifier, asked: Mapping[str, Any], *, name: str) -> di
 def _mentioned(explanation: Explanation) -> list[str]:
     """The features that reasons may speak of: where those cannot all be found, every one that is tested."""
     try:
-        mentioned = explanation.complete_reason.mentioned
+        mentioned = explanation.complete_reason_in(LAST_SHARE * TIMEOUT).mentioned
     except TooLarge:
         mentioned = explanation.classifier.tested
     return [explanation.variables[v].name for v in mentioned]
