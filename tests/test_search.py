@@ -18,8 +18,10 @@ from quia.classifier import ClassifierBase
 from quia.errors import TooLarge
 from quia.patience import Clock
 from quia.search import Search
+from quia.show.html import page
 from quia.show.text import explanation_text
 from quia.variables import UNKNOWN, Variable
+from quia.web import answers as web_answers
 from strategies import random_graph
 
 KINDS = ("necessary", "sufficient")
@@ -215,6 +217,20 @@ def test_out_of_time_is_told_and_what_is_listed_is_right(seconds: int, monkeypat
         assert "before time ran out" in explanation_text(answer)
     assert [r.to_dict() for r in why.sufficient_reasons()] == expected["sufficient"], "with time enough, all"
     assert why.counterfactuals().complete
+
+
+def test_a_page_takes_no_more_time_than_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The complete reason is made of all necessary reasons, which are not looked for once time is out."""
+    time = [0.0]
+    monkeypatch.setattr(patience_module, "monotonic", lambda: time[0])
+    votes = Votes(9, 5, lambda: time.__setitem__(0, time[0] + 1))
+    html = page(quia.explain(votes, ["yes"] * 9), timeout=4.0)
+    assert time[0] < 40 and "part complete" not in html
+    before = time[0]
+    monkeypatch.setattr(web_answers, "TIMEOUT", 4.0)
+    found = web_answers.answer(votes, {"instance": ["yes"] * 9}, name="m")
+    assert time[0] - before < 40 and found["mentioned"] == [f"v{i}" for i in range(9)]
+    assert "part complete" in page(quia.explain(votes, ["yes"] * 9))
 
 
 def test_a_batch_row_out_of_time_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

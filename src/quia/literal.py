@@ -96,10 +96,14 @@ class Literal:
     @property
     def denial(self) -> str:
         """What it is for this not to hold, with the feature's name: `GPA ≠ low`, `W > 1.5`, `W not in (0.6, 1.5]`."""
-        if not self.variable.is_numeric:
-            text = self.text
-            return f"{self.feature} ≠ {text}" if self._is_single else f"{self.feature} not {text}"
+        if self._is_single and not self.variable.is_numeric:
+            return f"{self.feature} ≠ {self.text}"
         intervals, missing = self._intervals, self._missing
+        rest = self.negated
+        if rest is not None and (not self.variable.is_numeric or len(intervals) + len(missing) > 1):
+            return str(rest)
+        if not self.variable.is_numeric:
+            return f"{self.feature} not {self.text}"
         if missing and not intervals:
             return f"{self.feature} not missing"
         if len(intervals) == 1 and not self.variable.missing and None in intervals[0] and intervals[0] != (None, None):
