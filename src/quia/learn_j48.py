@@ -22,8 +22,7 @@ _TIME_LIMIT = 3600  # seconds
 
 def by_j48(task: Task, *, min_rows: int, jar: str | None = None) -> DecisionGraph:
     """The tree that J48 learns with its default settings, but for the fewest rows in a leaf."""
-    from quia.graph import DecisionGraph
-    from quia.load import load
+    from quia.load.weka import read
 
     java, weka = find_java(), find_weka(jar)
     with tempfile.TemporaryDirectory(prefix="quia-j48-") as scratch:
@@ -45,11 +44,7 @@ def by_j48(task: Task, *, min_rows: int, jar: str | None = None) -> DecisionGrap
         if done.returncode or b"J48" not in done.stdout:
             said = (done.stderr or done.stdout).decode("utf-8", "replace").strip()
             raise QuiaError(f"Weka learned no tree: {shown(said, most=400)}")
-        printed = Path(scratch, "tree.j48.txt")
-        printed.write_bytes(done.stdout)
-        learned = load(printed, format="weka", arff=str(arff))
-        assert isinstance(learned, DecisionGraph)
-        return learned
+        return read(done.stdout, arff=arff)
 
 
 def find_java() -> str:
