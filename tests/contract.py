@@ -155,10 +155,9 @@ def random_question(rng: Random, subject: Subject) -> Question:
     frozen = tuple(v for v in range(len(states)) if rng.random() < 0.15)
     drawn = random_region(rng, subject.variables, rng.choice((0.0, 0.3, 0.6)))
     bounds = {v: union([*r, *([(states[v], states[v])] if states[v] >= 0 else [])]) for v, r in drawn.bounds.items()}
-    held = {v: ((states[v], states[v]),) for v in frozen if states[v] >= 0}
-    within = Region(subject.variables, {**bounds, **held})
+    possible = Region(subject.variables, bounds)
     costs = rng.choice((None, Costs(tuple(rng.choice((1, 1, 2, 5)) for _ in states), Fraction(1))))
-    return Question(subject.classes, states, decision, frozenset({decision} | others), within, None, frozen, costs)
+    return Question(subject.classes, states, decision, frozenset({decision} | others), possible, None, frozen, costs)
 
 
 # ---- the definitions, in indices --------------------------------------------------------------------------------

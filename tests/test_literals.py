@@ -209,7 +209,7 @@ def test_of_two_states_the_other_one_is_no_denial() -> None:
 
 
 def test_a_literal_says_something() -> None:
-    with pytest.raises(GraphError, match="a literal of 'X' has no states; give it one or more"):
+    with pytest.raises(GraphError, match="a literal of 'X' has the states"):
         Literal(Variable.nominal("X", ["a"]), ())
 
 

@@ -89,11 +89,11 @@ def test_what_is_frozen_holds_the_possible_worlds(admissions: Any) -> None:
 def test_freezing_leaves_what_else_is_impossible(admissions: Any) -> None:
     question = ask(admissions, APPLICANT, frozen=["GPA"])
     (gpa,), sat = question.frozen, 0
-    tight = replace(question, within=question.within.intersection(Region(question.variables, {sat: ((0, 0),)})))
-    assert not tight.is_only_frozen
-    assert tight.freeze(()).within.bounds == {sat: ((0, 0),)}
+    tight = replace(question, possible=Region(question.variables, {sat: ((0, 0),), gpa: ((0, 1),)}))
+    assert not tight.is_only_frozen and tight.within.states(gpa) == ((question.states[gpa],) * 2,)
+    assert tight.freeze(()).within.bounds == {sat: ((0, 0),), gpa: ((0, 1),)}
     assert not tight.freeze(()).is_only_frozen
-    assert set(tight.freeze([2]).within.bounds) == {sat, 2}
+    assert set(tight.freeze([2]).within.bounds) == {sat, gpa, 2}
     assert gpa != sat
 
 
@@ -111,7 +111,7 @@ def test_worlds_keep_or_change(admissions: Any) -> None:
     assert question.worlds([1, 2]).bounds == {1: own[1], 2: own[2]}
     assert question.worlds_changing([1, 2]).bounds == {0: own[0], 3: own[3]}
     assert question.worlds([]).bounds == {}
-    tight = replace(question, within=Region(question.variables, {1: ((0, 1),), 2: ((0, 0),)}))
+    tight = replace(question, possible=Region(question.variables, {1: ((0, 1),), 2: ((0, 0),)}))
     assert tight.worlds([1]).bounds == {1: own[1], 2: ((0, 0),)}, (
         "what is kept is the instance's state, the rest possible"
     )

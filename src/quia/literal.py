@@ -30,8 +30,11 @@ class Literal:
     ranges: Ranges
 
     def __post_init__(self) -> None:
-        if not self.ranges:
-            raise GraphError(f"a literal of {self.variable.name!r} has no states; give it one or more")
+        if not self.ranges or self.ranges[0][0] < 0 or self.ranges[-1][1] >= self.variable.size:
+            raise GraphError(
+                f"a literal of {self.variable.name!r} has the states {self.ranges}; give one or more of its"
+                f" {self.variable.size}, by number from 0 on"
+            )
 
     @property
     def feature(self) -> str:

@@ -72,24 +72,25 @@ class Terms:
                 f"the decision is {self.against!r} already, so there is no 'why not {self.against}'; ask why it is, or"
                 " against another class"
             )
-        within = Region.at(self.variables, states, self.frozen)
-        return Question(self.classes, tuple(states), decision, keeps, within, self.against, self.frozen, self.costs)
+        every = Region(self.variables)
+        return Question(self.classes, tuple(states), decision, keeps, every, self.against, self.frozen, self.costs)
 
 
 @dataclass(frozen=True, eq=False)
 class Question(ByFields):
     """Why an encoded instance is decided so: every answer is about this, and about nothing else.
 
-    `keeps` are the classes that leave the decision as it is, `within` are the possible worlds: what is not in it cannot
-    refute a reason. `frozen` variables are those that no change may touch; `within` holds them to the instance's
-    states. `against` is the class in 'why not', for the words alone. A variable in state UNKNOWN may be anything.
+    `keeps` are the classes that leave the decision as it is. `possible` is a region with the instance in it, and
+    `frozen` are variables that no change may touch: worlds outside of that region, or in which a frozen variable is in
+    another state, cannot refute a reason. `against` is the class in 'why not', for the words alone. A variable in state
+    UNKNOWN may be anything that is possible.
     """
 
     classes: tuple[str, ...]
     states: tuple[int, ...]
     decision: int
     keeps: frozenset[int]
-    within: Region
+    possible: Region
     against: str | None = None
     frozen: tuple[int, ...] = ()
     costs: Costs | None = None
@@ -97,18 +98,21 @@ class Question(ByFields):
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The classifier's variables."""
-        return self.within.variables
+        return self.possible.variables
 
     @cached_property
+    def within(self) -> Region:
+        """The possible worlds: those of `possible` in which what is frozen stays."""
+        return self.possible.replaced(Region.at(self.variables, self.states, self.frozen).bounds)
+
+    @property
     def is_only_frozen(self) -> bool:
         """Whether all worlds are possible in which what is frozen stays: what the closed forms answer."""
-        return self.within == Region.at(self.variables, self.states, self.frozen)
+        return not self.possible.bounds
 
     def freeze(self, frozen: Collection[int]) -> Question:
         """The same question with other variables frozen."""
-        possible = {v: ranges for v, ranges in self.within.bounds.items() if v not in self.frozen}
-        held = Region.at(self.variables, self.states, frozen).bounds
-        return replace(self, within=Region(self.variables, {**possible, **held}), frozen=tuple(sorted(frozen)))
+        return replace(self, frozen=tuple(sorted(frozen)))
 
     def worlds(self, kept: Collection[int]) -> Region:
         """The possible worlds in which these variables keep the instance's states."""

@@ -85,7 +85,8 @@ class Region:
         return (Literal(self.variables[v], ranges) for v, ranges in sorted(self.bounds.items()))
 
     def __str__(self) -> str:
-        return " and ".join(map(str, self.literals)) or "anything"
+        several = len(self.bounds) > 1
+        return " and ".join(f"({e})" if several and " or " in str(e) else str(e) for e in self.literals) or "anything"
 
 
 def _states(variable: Variable, condition: Any) -> Ranges:

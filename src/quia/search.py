@@ -75,15 +75,24 @@ class Search:
                 if members in given:
                     continue
                 if members not in self.known[kind]:
-                    dual = self._refutation(kind, members, clock)
-                    if dual is not None:
-                        duals[dual] = None
+                    if self._refute(kind, members, clock):
                         is_done = False
                         break
                     self.known[kind][members] = None
                 given.add(members)
                 yield candidate
         self.complete = True  # the minimal hitting sets of all duals were given, so these are all duals
+
+    def _refute(self, kind: Kind, candidate: frozenset[int], clock: Clock) -> bool:
+        """Whether a candidate is no reason; then several duals that show it, all disjoint, are kept."""
+        dual = self._refutation(kind, candidate, clock)
+        is_refuted = dual is not None
+        while dual is not None:
+            self.known[_OTHER[kind]][dual] = None
+            candidate |= dual
+            # Nothing at all may be enough for a decision, and then there is no other dual.
+            dual = self._refutation(kind, candidate, clock) if dual else None
+        return is_refuted
 
     def gather(self, clock: Clock) -> bool:
         """Find all reasons of both kinds, in any order; whether they are not too many."""
