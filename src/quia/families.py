@@ -123,6 +123,8 @@ class Found:
     family: Family | None
     costs: npt.NDArray[np.int64] | None
     one_by_one: OneByOne | None = None
+    more_than: int | None = None
+    """How many reasons were found when it was given up to gather them, as they were too many; else None."""
 
     @property
     def is_cut_short(self) -> bool:

@@ -186,6 +186,12 @@ class Reasons(ByFields):
         return self._answer.family
 
     def _too_large(self, what: str) -> TooLarge:
+        if (most := self._answer.more_than) is not None:
+            return TooLarge(
+                f"there are more than {most:,} {self.kind} reasons, and this classifier gives them one by one: they are"
+                f" not {what}; list the first ones, with a limit",
+                limit=most,
+            )
         seconds = self.patience.seconds
         given = "" if seconds is None else f"{seconds:g} s and "
         return TooLarge(

@@ -212,7 +212,9 @@ class SearchedReasons:
         if shortest:
             return Found(None, self.search.costs)
         timeout = patience.for_last_step
-        return Found(None, self.search.costs, OneByOne(lambda: _Timed(self.search, kind, timeout)))
+        are_many = len(self.search.known[kind]) > MOST_GATHERED
+        listing = OneByOne(lambda: _Timed(self.search, kind, timeout))
+        return Found(None, self.search.costs, listing, more_than=MOST_GATHERED if are_many else None)
 
     def _cheapest(self, kind: Kind, clock: Clock) -> list[Members]:
         listing = self.search.in_order(kind, clock)
