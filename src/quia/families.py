@@ -124,7 +124,7 @@ class Found:
     costs: npt.NDArray[np.int64] | None
     one_by_one: OneByOne | None = None
     more_than: int | None = None
-    """How many reasons were found when it was given up to gather them, as they were too many; else None."""
+    """How many of a kind were found when it was given up to gather them, as they were too many; else None."""
 
     @property
     def is_cut_short(self) -> bool:

@@ -188,8 +188,8 @@ class Reasons(ByFields):
     def _too_large(self, what: str) -> TooLarge:
         if (most := self._answer.more_than) is not None:
             return TooLarge(
-                f"there are more than {most:,} {self.kind} reasons, and this classifier gives them one by one: they are"
-                f" not {what}; list the first ones, with a limit",
+                f"there are more than {most:,} reasons of a kind, and this classifier gives them one by one: the"
+                f" {self.kind} ones are not {what}; list the first ones, with a limit",
                 limit=most,
             )
         seconds = self.patience.seconds

@@ -212,7 +212,7 @@ class SearchedReasons:
         if shortest:
             return Found(None, self.search.costs)
         timeout = patience.for_last_step
-        are_many = len(self.search.known[kind]) > MOST_GATHERED
+        are_many = max(map(len, self.search.known.values())) > MOST_GATHERED
         listing = OneByOne(lambda: _Timed(self.search, kind, timeout))
         return Found(None, self.search.costs, listing, more_than=MOST_GATHERED if are_many else None)
 
