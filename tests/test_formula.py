@@ -30,7 +30,7 @@ def table(delta, variables):
 
 def evaluated(delta, world):
     """The semantics of §2, written again (these formulas are shallow)."""
-    kinds = ["false", "true", "state", "not", "and", "or"]
+    kinds = ["false", "true", "state", "and", "or", "not"]
     kind = kinds[delta.kind]
     if kind in ("true", "false"):
         return kind == "true"

@@ -8,16 +8,19 @@ Extensions").
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from quia.caching import cached_property
 from quia.classifier import ClassifierBase
+from quia.dag import AND, LITERAL
 from quia.errors import GraphError, MissingValue, Unsupported, listed
-from quia.nnf import AND, LITERAL, NNF, Builder
+from quia.nnf import NNF, Builder
 from quia.region import Region
 from quia.variables import UNKNOWN, Variable
 
@@ -120,11 +123,7 @@ class Circuit(ClassifierBase):
         known = np.array(question.states, np.int32)
         held = np.zeros(len(self.variables), bool)
         held[list(question.frozen)] = True
-        # 0 is ⊥, 1 is ⊤, 2 is the literal itself.
-        fates = formula.fates(lambda v, s: np.where(known[v] != s, 0, np.where(held[v], 1, 2)))
-        kind, variable, child_start, child = formula.kernel.replaced(fates)
-        state = np.where(variable < 0, -1, known[variable]) if len(known) else variable
-        return NNF(self.variables, kind, variable, state.astype(np.int32), child_start, child)
+        return formula.replaced(lambda v, s: np.where(known[v] != s, 0, np.where(held[v], 1, 2)))
 
     def escape(self, question: Question, region: Region) -> tuple[int, ...] | None:
         """An instance in the region, and possible, whose class does not keep the decision; None if there is none.
@@ -160,10 +159,7 @@ class Circuit(ClassifierBase):
         return differing(self, protected)
 
     def outside(self, label: int, states: Sequence[int], region: Region) -> tuple[int, ...] | None:
-        """An instance in the region that class `label` does not take, with these states where it can; None if none is.
-
-        The class formula is ∨-decomposable, so a disjunction is false where each disjunct is made false by itself.
-        """
+        """An instance in the region that `label` does not take, with these states where it can; None if none is."""
         formula = self._known(label)
         only = np.full(len(self.variables), -1, np.int32)  # the one state that the region leaves a variable, or -1
         for variable, ranges in region.bounds.items():
@@ -173,16 +169,8 @@ class Circuit(ClassifierBase):
         if values[-1]:
             return None
         found = list(region.nearest(states))
-        work = [len(formula) - 1]
-        while work:
-            node = work.pop()
-            children = formula.child[formula.child_start[node] : formula.child_start[node + 1]].tolist()
-            if formula.kind[node] == LITERAL:
-                found[int(formula.variable[node])] = 1 - int(formula.state[node])
-            elif formula.kind[node] == AND:
-                work.append(next(child for child in children if not values[child]))
-            else:
-                work.extend(children)
+        for variable, state in literals_to_negate(formula, values, itemgetter(0)):
+            found[variable] = 1 - state
         return tuple(found)
 
     def _known(self, label: int) -> NNF:
@@ -193,3 +181,23 @@ class Circuit(ClassifierBase):
                 cure="load it together with the circuit of the other class",
             )
         return formula
+
+
+def literals_to_negate(
+    formula: NNF, fixed: npt.NDArray[np.bool_], choose: Callable[[list[int]], int]
+) -> Iterator[tuple[int, int]]:
+    """Literals, as variables and states, that make an ∨-decomposable formula false when they are.
+
+    A disjunction is false where each disjunct is made false by itself; of a conjunction one conjunct is chosen among
+    those that can be false: `fixed` says of every node whether it cannot.
+    """
+    work = [len(formula) - 1]
+    while work:
+        node = work.pop()
+        children = formula.child[formula.child_start[node] : formula.child_start[node + 1]].tolist()
+        if formula.kind[node] == LITERAL:
+            yield int(formula.variable[node]), int(formula.state[node])
+        elif formula.kind[node] == AND:
+            work.append(choose([child for child in children if not fixed[child]]))
+        else:
+            work.extend(children)

@@ -15,13 +15,12 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from quia.circuit import Circuit
+from quia.circuit import Circuit, literals_to_negate
+from quia.dag import AND
 from quia.errors import TooLarge
 from quia.formula import from_nnf
-from quia.formula.core import AND
 from quia.formula.diagram import Diagram, good_order
-from quia.nnf import AND as NNF_AND
-from quia.nnf import LITERAL, NNF
+from quia.nnf import NNF
 from quia.region import Region
 from quia.variables import Variable
 
@@ -60,8 +59,7 @@ def differing(circuit: Circuit, protected: Collection[int]) -> tuple[States, Sta
 class _Drawing:
     """Instances of one class at random, or of any where there is no formula to draw from.
 
-    The formula of the other class is ∨-decomposable, so a disjunction is false where each disjunct is made false by
-    itself; of a conjunction one conjunct that can be false is chosen.
+    The formula of the other class is made false, which a random choice among conjuncts does in random ways.
     """
 
     def __init__(self, circuit: Circuit, label: int) -> None:
@@ -77,16 +75,8 @@ class _Drawing:
         formula, valid = self.formula, self.valid
         if formula is None or valid is None or valid[-1]:
             return tuple(states)
-        work = [len(formula) - 1]
-        while work:
-            node = work.pop()
-            children = formula.child[formula.child_start[node] : formula.child_start[node + 1]].tolist()
-            if formula.kind[node] == LITERAL:
-                states[int(formula.variable[node])] = 1 - int(formula.state[node])
-            elif formula.kind[node] == NNF_AND:
-                work.append(rng.choice([child for child in children if not valid[child]]))
-            else:
-                work.extend(children)
+        for variable, state in literals_to_negate(formula, valid, rng.choice):
+            states[variable] = 1 - state
         return tuple(states)
 
 

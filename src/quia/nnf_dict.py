@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
+from quia.dag import AND, FALSE, LITERAL, TRUE
 from quia.errors import FormatError, listed, shown
-from quia.nnf import AND, FALSE, KINDS, LITERAL, NNF, TRUE, Node, from_nodes
+from quia.nnf import NNF, from_nodes
+from quia.nnf_arrays import KINDS, Node
 from quia.variables import Variable
 
 SCHEMA = "quia/nnf/1"

@@ -21,8 +21,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from quia.dag import AND, FALSE, LITERAL, OR, TRUE
 from quia.errors import InstanceError, TooLarge, Unsupported
-from quia.nnf import AND, FALSE, LITERAL, NNF, OR, TRUE
+from quia.nnf import NNF
 
 Set = frozenset[int]
 Family = set[Set]

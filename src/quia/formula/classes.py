@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from quia.dag import AND, OR
 from quia.errors import GraphError, did_you_mean, listed, shown
-from quia.formula.core import AND, OR, Formula, negation
+from quia.formula.core import Formula, negation
 from quia.formula.diagram import FALSE, GROWTH_LIMIT, TRUE, Diagram, good_order
 from quia.formula.syntax import parse
 from quia.variables import Variable

@@ -1,18 +1,20 @@
 """The discrete formula itself: immutable, hash-consed, walked without recursion.
 
-Equal formulas are one object, so `is` compares them and shared parts are worked on once.
+Equal formulas are one object, so `is` compares them and shared parts are worked on once (`dag` says how, and what a
+formula shares with its flat picture, the NNF).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NoReturn, TypeVar
 from weakref import WeakValueDictionary
 
-from quia.errors import InstanceError, did_you_mean, listed, shown
+from quia import dag
+from quia.dag import AND, LITERAL, NOT, OR
+from quia.errors import InstanceError
 from quia.variables import Variable
-
-CONSTANT_FALSE, CONSTANT_TRUE, STATE, NOT, AND, OR = range(6)
 
 T = TypeVar("T")
 
@@ -85,16 +87,16 @@ class Formula:
 
     def fold(self, leaf: Callable[[Formula], T], joined: Callable[[Formula, list[T]], T]) -> T:
         """One value for the formula from one for each part. Complexity: linear, every shared part once."""
-        values: dict[Formula, T] = {}
-        for node in children_first(self):
-            values[node] = joined(node, [values[c] for c in node.children]) if node.children else leaf(node)
-        return values[self]
+        steps = ((node, ()) for node in children_first(self))
+        return dag.fold(steps, _children, lambda node, parts: joined(node, parts) if parts else leaf(node))
 
     def condition(self, term: Any) -> Formula:
         """The formula given the states of a positive term: Δ | γ (paper §2), constants simplified away.
 
         The term is a mapping from variable name to value, a formula that is a positive term, or states.
         """
+        from quia.formula.terms import positive_term
+
         given = positive_term(term, self.variables)
 
         def leaf(node: Formula) -> Formula:
@@ -118,7 +120,7 @@ class Formula:
 
         def leaf(node: Formula) -> bool:
             if node.variable is None:
-                return node.kind == CONSTANT_TRUE
+                return node is TRUE
             return given[node.variable] == node.index
 
         def joined(node: Formula, parts: list[bool]) -> bool:
@@ -129,32 +131,32 @@ class Formula:
     @property
     def is_literal(self) -> bool:
         """Whether this is a state or a negated state."""
-        return self.kind == STATE or (self.kind == NOT and self.children[0].kind == STATE)
+        return self.kind == LITERAL or (self.kind == NOT and self.children[0].kind == LITERAL)
 
     @property
     def is_clause(self) -> bool:
         """Whether this is a disjunction of literals, at most one of each variable; ⊥ is the empty one."""
-        return self.kind == CONSTANT_FALSE or _is_flat(self, OR)
+        return self is FALSE or _is_flat(self, OR)
 
     @property
     def is_term(self) -> bool:
         """Whether this is a conjunction of literals, at most one of each variable; ⊤ is the empty one."""
-        return self.kind == CONSTANT_TRUE or _is_flat(self, AND)
+        return self is TRUE or _is_flat(self, AND)
 
     @property
     def is_cnf(self) -> bool:
         """Whether this is a conjunction of clauses."""
-        return self.kind == CONSTANT_TRUE or all(part.is_clause for part in parts_of(self, AND))
+        return self is TRUE or all(part.is_clause for part in parts_of(self, AND))
 
     @property
     def is_dnf(self) -> bool:
         """Whether this is a disjunction of terms."""
-        return self.kind == CONSTANT_FALSE or all(part.is_term for part in parts_of(self, OR))
+        return self is FALSE or all(part.is_term for part in parts_of(self, OR))
 
     @property
     def is_nnf(self) -> bool:
         """Whether only states are negated."""
-        return all(node.kind != NOT or node.children[0].kind == STATE for node in children_first(self))
+        return all(node.kind != NOT or node.is_literal for node in children_first(self))
 
     @property
     def is_positive(self) -> bool:
@@ -164,7 +166,7 @@ class Formula:
     @property
     def is_monotone(self) -> bool:
         """Whether nothing is negated and no variable occurs in two different states."""
-        states = {(node.variable, node.index) for node in children_first(self) if node.kind == STATE}
+        states = {(node.variable, node.index) for node in children_first(self) if node.kind == LITERAL}
         return self.is_positive and len(states) == len({variable for variable, _ in states})
 
     @property
@@ -183,22 +185,21 @@ class Formula:
         return bool(sharing(self, kind).gates)
 
 
-_known: WeakValueDictionary[Any, Formula] = WeakValueDictionary()
+_children: Callable[[Formula], tuple[Formula, ...]] = attrgetter("children")
 
 
-def _made(kind: int, variable: Variable | None = None, index: int = -1, children: tuple[Formula, ...] = ()) -> Formula:
-    key = (kind, variable, index, children)
-    found = _known.get(key)
-    if found is not None:
-        return found
-    fresh = object.__new__(Formula)
-    for name, value in zip(("kind", "variable", "index", "children"), key, strict=True):
-        object.__setattr__(fresh, name, value)
-    return _known.setdefault(key, fresh)
+class _Formulas(dag.Table[Formula, Variable | None]):
+    """The table of all formulas, which forgets those that nobody holds."""
+
+    def _fresh(self, key: dag.Key[Variable | None, Formula]) -> Formula:
+        fresh = object.__new__(Formula)
+        for name, value in zip(("kind", "variable", "index", "children"), key, strict=True):
+            object.__setattr__(fresh, name, value)
+        return fresh
 
 
-FALSE = _made(CONSTANT_FALSE)
-TRUE = _made(CONSTANT_TRUE)
+_formulas = _Formulas(WeakValueDictionary(), no_variable=None)
+FALSE, TRUE = _formulas.false, _formulas.true
 
 
 def state(variable: Variable, value: Any) -> Formula:
@@ -208,7 +209,7 @@ def state(variable: Variable, value: Any) -> Formula:
 
 def state_number(variable: Variable, index: int) -> Formula:
     """The state of a variable with this number."""
-    return _made(STATE, variable, index)
+    return _formulas.literal(variable, index)
 
 
 def member(variable: Variable, indices: Iterable[int]) -> Formula:
@@ -220,33 +221,29 @@ def negation(part: Formula) -> Formula:
     """¬ of a formula."""
     if part.variable is not None and part.variable.size == 2:
         return state_number(part.variable, 1 - part.index)
-    return _made(NOT, children=(part,))
+    return _formulas.made(NOT, None, -1, (part,))
 
 
 def conjunction(parts: Iterable[Formula]) -> Formula:
     """∧ of formulas; of none it is ⊤, of one that one."""
-    return _joined(AND, tuple(parts), TRUE)
+    return joined(AND, parts)
 
 
 def disjunction(parts: Iterable[Formula]) -> Formula:
     """∨ of formulas; of none it is ⊥, of one that one."""
-    return _joined(OR, tuple(parts), FALSE)
+    return joined(OR, parts)
 
 
-def _joined(kind: int, parts: tuple[Formula, ...], neutral: Formula) -> Formula:
-    if len(parts) < 2:
-        return parts[0] if parts else neutral
-    return _made(kind, children=parts)
+def joined(kind: int, parts: Iterable[Formula]) -> Formula:
+    """∧ or ∨ of formulas as they are; of none it is ⊤ or ⊥, of one that one."""
+    return _formulas.joined(kind, tuple(parts))
 
 
 def simplified(kind: int, parts: Sequence[Formula]) -> Formula:
     """¬, ∧ or ∨ of parts, with constants and repeated parts simplified away."""
-    if kind == NOT:
-        constant = {CONSTANT_TRUE: FALSE, CONSTANT_FALSE: TRUE}.get(parts[0].kind)
-        return negation(parts[0]) if constant is None else constant
-    neutral, absorbing = (TRUE, FALSE) if kind == AND else (FALSE, TRUE)
-    distinct = dict.fromkeys(part for part in parts if part is not neutral)
-    return absorbing if absorbing in distinct else _joined(kind, tuple(distinct), neutral)
+    if kind != NOT:
+        return _formulas.simplified(kind, parts)
+    return _formulas.constant(parts[0] is FALSE) if parts[0] in (TRUE, FALSE) else negation(parts[0])
 
 
 def children_first(root: Formula) -> Iterator[Formula]:
@@ -267,22 +264,8 @@ def children_first(root: Formula) -> Iterator[Formula]:
 
 
 def with_last_uses(root: Formula) -> Iterator[tuple[Formula, list[Formula]]]:
-    """Every node once, children first, with those of its parts that no later node is made of.
-
-    What is known of these can be forgotten, so that sets kept for nodes do not add up to a square.
-    """
-    nodes = list(children_first(root))
-    uses: dict[Formula, int] = {}
-    for node in nodes:
-        for child in node.children:
-            uses[child] = uses.get(child, 0) + 1
-    for node in nodes:
-        done = []
-        for child in node.children:
-            uses[child] -= 1
-            if not uses[child]:
-                done.append(child)
-        yield node, done
+    """`dag.with_last_uses` of every node of a formula."""
+    return dag.with_last_uses(list(children_first(root)), _children)
 
 
 def parts_of(formula: Formula, kind: int) -> Iterator[Formula]:
@@ -297,40 +280,10 @@ def parts_of(formula: Formula, kind: int) -> Iterator[Formula]:
             work.extend(reversed(node.children))
 
 
-def positive_term(term: Any, variables: Sequence[Variable]) -> dict[Variable, int]:
-    """A positive term over a formula's variables, as the state of each of its variables.
-
-    It is a formula that is a positive term, an iterable of states, or a mapping from name to value. A mapping that
-    names all of the variables is an instance, and may name others; if it leaves one out, each name must be of one.
-    """
-    if isinstance(term, Mapping):
-        by_name = {variable.name: variable for variable in variables}
-        if len(by_name) < len(variables):
-            raise InstanceError("two variables of the formula have the same name; give states instead of names")
-        if any(name not in term for name in by_name):
-            for name in term:
-                if name not in by_name:
-                    raise InstanceError(
-                        f"the formula mentions no variable {shown(name)}{did_you_mean(name, by_name)}, only"
-                        f" {listed(by_name)}; if it is meant, give its state, a formula, instead of its name"
-                    )
-        return {by_name[name]: by_name[name].encode(value) for name, value in term.items() if name in by_name}
-    literals = list(parts_of(term, AND)) if isinstance(term, Formula) else list(term)
-    given: dict[Variable, int] = {}
-    for literal in literals:
-        if literal is TRUE:
-            continue
-        if not isinstance(literal, Formula) or literal.variable is None:
-            raise InstanceError(f"{shown(literal)} is no state; a positive term has only states, one of each variable")
-        if given.setdefault(literal.variable, literal.index) != literal.index:
-            raise InstanceError(f"the term gives {literal.variable.name!r} two states; it may give each variable one")
-    return given
-
-
 def _is_flat(formula: Formula, kind: int) -> bool:
     seen: set[Variable | None] = set()
     for part in parts_of(formula, kind):
-        variable = part.variable if part.kind == STATE else part.children[0].variable if part.kind == NOT else None
+        variable = part.children[0].variable if part.kind == NOT else part.variable
         if not part.is_literal or variable in seen:
             return False
         seen.add(variable)
@@ -340,5 +293,5 @@ def _is_flat(formula: Formula, kind: int) -> bool:
 def _restored(nodes: Sequence[tuple[int, Variable | None, int, tuple[int, ...]]]) -> Formula:
     made: list[Formula] = []
     for kind, variable, index, children in nodes:
-        made.append(_made(kind, variable, index, tuple(made[c] for c in children)))
+        made.append(_formulas.made(kind, variable, index, tuple(made[c] for c in children)))
     return made[-1]

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from quia import dag
+from quia.dag import AND, LITERAL, NOT, OR
 from quia.errors import TooLarge
-from quia.formula.core import AND, CONSTANT_TRUE, NOT, OR, STATE, Formula, children_first
+from quia.formula.core import Formula, children_first
 from quia.variables import Variable
 
 GROWTH_LIMIT = 1_000_000
@@ -55,7 +57,7 @@ class Diagram:
         """The node of a formula."""
         made: dict[Formula, Node] = {}
         for node in children_first(formula):
-            if node.kind == STATE and node.variable is not None:
+            if node.kind == LITERAL and node.variable is not None:
                 size = node.variable.size
                 made[node] = self.node(self._level_of[node.variable], tuple(int(s == node.index) for s in range(size)))
             elif node.kind == NOT:
@@ -63,7 +65,7 @@ class Diagram:
             elif node.kind in (AND, OR):
                 made[node] = self.joined(node.kind, [made[child] for child in node.children])
             else:
-                made[node] = TRUE if node.kind == CONSTANT_TRUE else FALSE
+                made[node] = TRUE if node.kind == dag.TRUE else FALSE
         return made[formula]
 
     def joined(self, kind: int, parts: Sequence[Node]) -> Node:

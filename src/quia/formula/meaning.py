@@ -7,12 +7,12 @@ from itertools import product
 from math import prod
 
 from quia._kernel import Family, OverBudget
+from quia.dag import AND, LITERAL, NOT
 from quia.errors import TooLarge
-from quia.formula.core import AND, CONSTANT_TRUE, NOT, Formula, negation, state_number
+from quia.formula.core import TRUE, Formula, negation, state_number
 from quia.formula.diagram import Diagram, good_order
 from quia.formula.nnfs import to_nnf
 from quia.formula.validity import without_constants
-from quia.nnf import LITERAL
 from quia.variables import Variable
 
 World = dict[str, str]
@@ -149,7 +149,7 @@ class _Table:
 
     def _leaf(self, node: Formula) -> int:
         if node.variable is None:
-            return self.all if node.kind == CONSTANT_TRUE else 0
+            return self.all if node is TRUE else 0
         return self.state[node.variable, node.index]
 
     def _joined(self, node: Formula, parts: list[int]) -> int:

@@ -8,8 +8,6 @@ from typing import Any
 from quia.circuit import Circuit
 from quia.errors import GraphError, InstanceError, Unsupported, listed
 from quia.formula.core import (
-    AND,
-    CONSTANT_TRUE,
     FALSE,
     TRUE,
     Formula,
@@ -45,13 +43,10 @@ def to_nnf(formula: Formula, variables: Iterable[Variable] | None = None) -> NNF
 
     def leaf(node: Formula) -> int:
         if node.variable is None:
-            return build.constant(node.kind == CONSTANT_TRUE)
+            return build.constant(node is TRUE)
         return build.literal(number[node.variable], node.index) if node.variable.size > 1 else build.true
 
-    def joined(node: Formula, parts: list[int]) -> int:
-        return build.conjunction(parts) if node.kind == AND else build.disjunction(parts)
-
-    return build.nnf(positive_form(formula).fold(leaf, joined))
+    return build.nnf(positive_form(formula).fold(leaf, lambda node, parts: build.simplified(node.kind, parts)))
 
 
 def from_nnf(formula: NNF) -> Formula:

@@ -17,22 +17,12 @@ from functools import reduce
 from operator import and_, or_
 from typing import Any, Literal, NamedTuple
 
+from quia.dag import AND, LITERAL, NOT, OR
 from quia.errors import TooLarge
-from quia.formula.core import (
-    AND,
-    FALSE,
-    NOT,
-    OR,
-    STATE,
-    TRUE,
-    Formula,
-    positive_term,
-    simplified,
-    state_number,
-    with_last_uses,
-)
+from quia.formula.core import FALSE, TRUE, Formula, simplified, state_number, with_last_uses
 from quia.formula.forms import negation_normal_form
 from quia.formula.sharing import sharing
+from quia.formula.terms import positive_term
 from quia.variables import Variable
 
 Rule = Literal["Prop. 3", "Prop. 4", "Prop. 5", "Def. 1"]
@@ -95,7 +85,7 @@ def by_definition(variable: Variable, index: int, formula: Formula) -> Formula:
 
 def _states_in(node: Formula, variable: Variable) -> int | None:
     """The states, as bits, of a literal of the variable; None if the node is none."""
-    if node.kind == STATE and node.variable == variable:
+    if node.kind == LITERAL and node.variable == variable:
         return 1 << node.index
     if node.kind == NOT and node.children[0].variable == variable:
         return (1 << variable.size) - 1 & ~(1 << node.children[0].index)
@@ -191,7 +181,7 @@ def _replaced(formula: Formula, given: dict[Variable, int]) -> Formula:
             made[node] = simplified(node.kind, parts)
         for part in done:
             as_set.pop(part, None)
-            del made[part]
+            made.pop(part, None)
     return made[formula]
 
 

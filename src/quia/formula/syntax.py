@@ -10,23 +10,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn
 
+from quia.dag import AND, LITERAL, NOT, OR, written
 from quia.errors import FormatError, did_you_mean, listed, shown
-from quia.formula.core import (
-    AND,
-    CONSTANT_FALSE,
-    CONSTANT_TRUE,
-    FALSE,
-    NOT,
-    OR,
-    STATE,
-    TRUE,
-    Formula,
-    conjunction,
-    disjunction,
-    member,
-    negation,
-    state_number,
-)
+from quia.formula.core import FALSE, TRUE, Formula, conjunction, disjunction, member, negation, state_number
 from quia.variables import Variable
 
 _TOKEN = re.compile(
@@ -214,27 +200,21 @@ def text(formula: Formula, *, most: int = _MOST_WRITTEN) -> str:
 
     One that would take more than `most` characters is only described.
     """
-    written: list[str] = []
+    pieces: list[str] = []
     length = 0
-    work: list[Formula | str] = [formula]
-    while work:
-        item = work.pop()
-        words = [item] if isinstance(item, str) else _words(item)
-        if len(words) == 1 and isinstance(words[0], str):
-            written.append(words[0])
-            length += len(words[0])
-            if length > most:
-                return f"{''.join(written)[: min(most, 60)]}… ({formula.size} nodes)"
-        else:
-            work.extend(reversed(words))
-    return "".join(written)
+    for piece in written(formula, _words):
+        pieces.append(piece)
+        length += len(piece)
+        if length > most:
+            return f"{''.join(pieces)[: min(most, 60)]}… ({formula.size} nodes)"
+    return "".join(pieces)
 
 
 def _words(node: Formula) -> list[Formula | str]:
     """What a node is written as: text and parts."""
-    if node.kind in (CONSTANT_FALSE, CONSTANT_TRUE):
-        return ["true" if node.kind == CONSTANT_TRUE else "false"]
-    if node.kind == STATE and node.variable is not None:
+    if node in (TRUE, FALSE):
+        return ["true" if node is TRUE else "false"]
+    if node.kind == LITERAL and node.variable is not None:
         return [f"{_quoted(node.variable.name)}={_quoted(node.variable.text(node.index))}"]
     if node.kind == NOT:
         return ["!", *_bracketed(node.children[0])]

@@ -6,20 +6,9 @@ compiled, and nothing else is. A formula is satisfiable if its negation, by de M
 
 from __future__ import annotations
 
+from quia.dag import AND, LITERAL, NOT, OR
 from quia.errors import TooLarge
-from quia.formula.core import (
-    AND,
-    CONSTANT_TRUE,
-    NOT,
-    OR,
-    STATE,
-    TRUE,
-    Formula,
-    children_first,
-    disjunction,
-    negation,
-    simplified,
-)
+from quia.formula.core import TRUE, Formula, children_first, disjunction, negation, simplified
 from quia.formula.diagram import TRUE as VALID
 from quia.formula.diagram import Diagram, good_order
 from quia.formula.forms import negation_normal_form
@@ -70,7 +59,7 @@ def without_constants(formula: Formula) -> Formula:
 def _is_valid(formula: Formula) -> bool:
     """Whether an NNF without inner constants is valid."""
     if not formula.children or formula.is_literal:
-        return formula.kind == CONSTANT_TRUE
+        return formula is TRUE
     if _can_all_be_false(formula):
         return False
     shared = sharing(formula, OR).gates
@@ -126,7 +115,7 @@ def _can_all_be_false(formula: Formula) -> bool:
     needed: dict[Variable, int] = {}
     for node in children_first(formula):
         for part in node.children if node.kind in (AND, OR) else ():
-            if part.kind == STATE and part.variable is not None:
+            if part.kind == LITERAL and part.variable is not None:
                 ruled_out.setdefault(part.variable, set()).add(part.index)
             elif part.kind == NOT:
                 state = part.children[0]

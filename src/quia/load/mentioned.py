@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from quia import _kernel
-from quia.nnf import AND
+from quia.dag import AND, flat
 
 
 def shared_variable(
@@ -21,11 +21,5 @@ def shared_variable(
     >>> shared_variable([2, 2, 3], [7, 7, -1], [(), (), (0, 1)])
     (2, 7)
     """
-    width = np.fromiter(map(len, children), np.int64, len(children))
-    nodes = _kernel.Nnf(
-        np.array(kinds, np.uint8),
-        np.array(variables, np.int32),
-        np.concatenate([[0], np.cumsum(width)]),
-        np.fromiter((child for below in children for child in below), np.int32, int(width.sum())),
-    )
+    nodes = _kernel.Nnf(np.array(kinds, np.uint8), np.array(variables, np.int32), *flat(children))
     return nodes.shared_variable(AND)

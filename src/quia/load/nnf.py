@@ -17,12 +17,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from quia.circuit import Circuit
+from quia.dag import AND, LITERAL, OR
 from quia.errors import FormatError, TooLarge
 from quia.files import read_bytes
 from quia.load import naming
 from quia.load.fingerprint import MODULUS, Fingerprints
 from quia.load.nnf_files import Dnnf, Node, parse
-from quia.nnf import AND, LITERAL, NNF, OR, Builder
+from quia.nnf import NNF, Builder
 from quia.variables import Variable
 
 OPTIONS = (*naming.OPTIONS, "negative")

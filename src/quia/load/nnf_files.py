@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from quia.dag import AND, LITERAL, OR, reached
 from quia.errors import FormatError, shown
 from quia.files import decode
 from quia.load.lines import MOST_VARIABLES, Line, numbered_lines
 from quia.load.mentioned import shared_variable
-from quia.nnf import AND, LITERAL, OR
 
 
 class Node(NamedTuple):
@@ -134,19 +134,9 @@ def _ordered(
 
 
 def _reached(nodes: Sequence[Node], count: int) -> Dnnf:
-    used = bytearray(len(nodes))
-    used[-1] = 1
-    for number in range(len(nodes) - 1, -1, -1):
-        if used[number]:
-            for child in nodes[number].children:
-                used[child] = 1
-    place: dict[int, int] = {}
-    kept: list[Node] = []
-    for number, node in enumerate(nodes):
-        if used[number]:
-            place[number] = len(kept)
-            kept.append(node._replace(children=tuple(place[child] for child in node.children)))
-    return Dnnf(kept, count)
+    place = reached(len(nodes) - 1, lambda number: nodes[number].children)
+    kept = [nodes[number] for number in place]
+    return Dnnf([node._replace(children=tuple(place[child] for child in node.children)) for node in kept], count)
 
 
 def _check_decomposable(dnnf: Dnnf, file: str | None) -> None:

@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from quia.circuit import Circuit
+from quia.dag import AND, LITERAL, OR
 from quia.errors import FormatError, Unsupported, shown
 from quia.files import decode, read_bytes
 from quia.load import naming
 from quia.load.fingerprint import MODULUS, Fingerprints
 from quia.load.lines import MOST_VARIABLES, numbered_lines
 from quia.load.mentioned import shared_variable
-from quia.nnf import AND, LITERAL, OR, Builder
+from quia.nnf import Builder
 
 OPTIONS = (*naming.OPTIONS, "vtree")
 

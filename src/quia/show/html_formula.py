@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from quia.answer import Answer
+from quia.dag import AND, LITERAL
 from quia.literal import State
-from quia.nnf import AND, LITERAL, NNF
+from quia.nnf import NNF
 from quia.show.html_reasons import section
 from quia.show.markup import Markup, element, join
 from quia.show.words import Facts, plural
