@@ -10,9 +10,9 @@ from typing import Any
 
 from quia.bias import Bias
 from quia.counterfactual import Counterfactuals
-from quia.question import Question
+from quia.question import AboutQuestion, Question
 from quia.reasons import Reasons
-from quia.variables import UNKNOWN, Variable
+from quia.variables import UNKNOWN
 
 SCHEMA = "quia/explanation/1"
 
@@ -25,7 +25,7 @@ class Shares(dict[str, Fraction]):
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class Answer(AboutQuestion):
     """What was found of a decision, within a limit and a time.
 
     `instance` has the values as they were given, `tested` the variables that the classifier tests. With `is_shortest`
@@ -45,29 +45,9 @@ class Answer:
     is_never: bool = False
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
-        """The classifier's variables."""
-        return self.question.variables
-
-    @property
-    def decision(self) -> str:
-        """The class that the instance was given."""
-        return self.question.classes[self.question.decision]
-
-    @property
-    def against(self) -> str | None:
-        """The class that it is asked why the decision was not; None for a plain why."""
-        return self.question.against
-
-    @property
-    def frozen(self) -> tuple[str, ...]:
-        """The features that no change may touch."""
-        return tuple(self.variables[v].name for v in self.question.frozen)
-
-    @property
     def unknown(self) -> tuple[str, ...]:
         """The features whose values are missing: the decision is the same whatever they are."""
-        return tuple(self.variables[v].name for v in self.tested if self.question.states[v] == UNKNOWN)
+        return self.names(v for v in self.tested if self.states[v] == UNKNOWN)
 
     @property
     def plain_instance(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -15,17 +15,16 @@ from quia.bias import Bias
 from quia.caching import cached_property
 from quia.classifier import Classifier, HasCompleteReason, HasPath, ListsReasons, loaded, offers
 from quia.complete import complete_reason, of_necessary
-from quia.costs import Costs
 from quia.counterfactual import Counterfactuals, changes
 from quia.families import KINDS, Families, FindsReasons, Found, Kind
 from quia.nnf import NNF
 from quia.patience import Clock, Patience
 from quia.pickling import ByFields
-from quia.question import Question, ask, given_values
+from quia.question import AboutQuestion, Question, ask, given_values
 from quia.reason import Reason
 from quia.reasons import Reasons
 from quia.search import Search, SearchedReasons
-from quia.variables import UNKNOWN, Variable, decide_instance
+from quia.variables import UNKNOWN, decide_instance
 
 if TYPE_CHECKING:
     from quia.even_if import EvenIf
@@ -61,7 +60,7 @@ def explain(
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation(ByFields):
+class Explanation(ByFields, AboutQuestion):
     """Why one decision was made: `explain` makes it; its reasons are worked out when they are asked for.
 
     It can be pickled: then what is asked travels, and the reasons are worked out anew.
@@ -72,42 +71,9 @@ class Explanation(ByFields):
     question: Question
 
     @property
-    def variables(self) -> tuple[Variable, ...]:
-        """The classifier's variables."""
-        return self.classifier.variables
-
-    @property
-    def states(self) -> tuple[int, ...]:
-        """The state of each variable; UNKNOWN where it is not tested, or its value is missing."""
-        return self.question.states
-
-    @property
-    def decision(self) -> str:
-        """The class that the instance was given."""
-        return self.question.classes[self.question.decision]
-
-    @property
-    def against(self) -> str | None:
-        """The class that it is asked why the decision was not; None for a plain why."""
-        return self.question.against
-
-    @property
-    def costs(self) -> Costs | None:
-        """What changing a feature costs; None where each costs the same."""
-        return self.question.costs
-
-    @property
-    def frozen(self) -> tuple[str, ...]:
-        """The features that no change may touch."""
-        return self._names(self.question.frozen)
-
-    @property
     def unknown(self) -> tuple[str, ...]:
         """The features that the classifier tests and whose values are missing: the decision is the same for any."""
-        return self._names(v for v in self.classifier.tested if self.states[v] == UNKNOWN)
-
-    def _names(self, variables: Iterable[int]) -> tuple[str, ...]:
-        return tuple(self.variables[v].name for v in variables)
+        return self.names(v for v in self.classifier.tested if self.states[v] == UNKNOWN)
 
     @cached_property
     def complete_reason(self) -> NNF:
@@ -262,7 +228,7 @@ class Explanation(ByFields):
 
     def bias_of(self, protected: Collection[int], limit: int | None, timeout: float | None) -> Bias:
         """`bias` in indices."""
-        names = self._names(protected)
+        names = self.names(protected)
         others = set(range(len(self.variables))).difference(protected)
         alone = replace(self, question=self.question.freeze(others))
         reasons = alone.necessary_reasons(limit=limit, timeout=timeout)

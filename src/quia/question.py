@@ -6,7 +6,7 @@ for the second every class but c\\*.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +127,46 @@ class Question(ByFields):
         """The variables in which an encoded instance differs from this one; unknown ones cannot."""
         pairs = enumerate(zip(states, self.states, strict=True))
         return tuple(v for v, (state, own) in pairs if own not in (state, UNKNOWN))
+
+
+class AboutQuestion:
+    """What has a question, and the words for it."""
+
+    question: Question
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The classifier's variables."""
+        return self.question.variables
+
+    @property
+    def states(self) -> tuple[int, ...]:
+        """The state of each variable; UNKNOWN where it is not tested, or its value is missing."""
+        return self.question.states
+
+    @property
+    def decision(self) -> str:
+        """The class that the instance was given."""
+        return self.question.classes[self.question.decision]
+
+    @property
+    def against(self) -> str | None:
+        """The class that it is asked why the decision was not; None for a plain why."""
+        return self.question.against
+
+    @property
+    def costs(self) -> Costs | None:
+        """What changing a feature costs; None where each costs the same."""
+        return self.question.costs
+
+    @property
+    def frozen(self) -> tuple[str, ...]:
+        """The features that no change may touch."""
+        return self.names(self.question.frozen)
+
+    def names(self, variables: Iterable[int]) -> tuple[str, ...]:
+        """The names of some variables."""
+        return tuple(self.variables[v].name for v in variables)
 
 
 def ask(
