@@ -7,6 +7,7 @@ import contextlib
 import json
 import logging
 import os
+import signal
 import sys
 from collections import deque
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ START = 60.0
 AGAIN = 1.0
 """How many seconds pass before a process that could not be started is tried again."""
 LARGEST_ANSWER = 2**26
+_AT_ONCE = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has only the second, which ends a process there
 
 
 class Fault(Exception):
@@ -74,8 +76,10 @@ class Worker:
 
     def kill(self) -> None:
         """End the process at once."""
-        with contextlib.suppress(ProcessLookupError):
-            self.process.kill()
+        if self.process.returncode is None:
+            # Not process.kill(), which looks whether it has ended and may so take its exit code from who waits for it.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.process.pid, _AT_ONCE)
 
     async def end(self) -> None:
         """End the process and wait until it has ended."""
