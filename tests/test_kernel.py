@@ -418,6 +418,59 @@ def test_messages_name_the_fault():
         graph.necessary(np.array([0], np.int32), costs=np.array([0], np.int64))
 
 
+# ---- escape ---------------------------------------------------------------------------------------------------
+
+
+def escaped(graph, states, keeps, box):
+    """What the kernel is asked, of a box given as variable → ranges."""
+    ranges = [pair for v in sorted(box) for pair in box[v]]
+    return graph.escape(
+        np.array(states, np.int32),
+        np.array(keeps, np.uint8),
+        np.array(sorted(box), np.int32),
+        np.cumsum([0, *(len(box[v]) for v in sorted(box))], dtype=np.int64),
+        np.array([low for low, _ in ranges], np.int32),
+        np.array([high for _, high in ranges], np.int32),
+    )
+
+
+@given(any_graph, st.data())
+def test_escape(graph, data):
+    """Of every box: an instance in it whose class does not keep the decision, or that there is none."""
+    counts = graph.state_counts
+    states = [data.draw(st.integers(-1, n - 1)) for n in counts]
+    keeps = data.draw(st.sets(st.integers(0, graph.class_count - 1)))
+    allowed = [sorted(data.draw(st.sets(st.integers(0, n - 1), min_size=1))) for n in counts]
+    box = {v: [(s, s) for s in own] for v, own in enumerate(allowed) if len(own) < counts[v]}
+    found = escaped(graph.kernel(), states, [c in keeps for c in range(graph.class_count)], box)
+    refuting = [each for each in itertools.product(*allowed) if graph.classify(each) not in keeps]
+    assert (found is None) == (not refuting)
+    assert found is None or tuple(found) in refuting
+
+
+def test_boxes_that_are_none():
+    graph = Built([("leaf", 0), ("leaf", 1), ("test", 0, ((frozenset({0}), 0), (frozenset({1}), 1)))], [2], 2).kernel()
+    assert escaped(graph, [0], [1, 0], {}) == [1] and escaped(graph, [0], [1, 0], {0: [(0, 0)]}) is None
+    for box, fault in [
+        ({1: [(0, 0)]}, "bounds variable 1 of 1"),
+        ({-1: [(0, 0)]}, "bounds variable -1 of 1"),
+        ({0: []}, "leaves variable 0 no state"),
+        ({0: [(0, 2)]}, "has a range that variable 0 does not have"),
+        ({0: [(-1, 0)]}, "has a range that variable 0 does not have"),
+        ({0: [(1, 0)]}, "has a range that variable 0 does not have"),
+    ]:
+        with pytest.raises(ValueError, match=fault):
+            escaped(graph, [0], [1, 0], box)
+    with pytest.raises(ValueError, match="states; the graph has 1 variables"):
+        escaped(graph, [0, 0], [1, 0], {})
+    with pytest.raises(ValueError, match="keeps has 1 entries"):
+        escaped(graph, [0], [1], {})
+    none, one = np.zeros(0, np.int32), np.zeros(1, np.int32)
+    for start in ([], [1], [0, 1], [0, 9]):
+        with pytest.raises(ValueError, match="lengths that do not fit together"):
+            graph.escape(one, np.ones(2, np.uint8), none, np.array(start, np.int64), none, none)
+
+
 def test_a_chain_of_a_hundred_thousand_tests():
     n = 100_000
     nodes = [("leaf", 0), ("leaf", 1), ("test", n - 1, ((frozenset({0}), 0), (frozenset({1}), 1)))]
