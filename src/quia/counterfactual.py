@@ -150,7 +150,7 @@ def _ranked(question: Question, place: int, regions: list[Change]) -> Iterator[t
     """The regions of one set of features, each with its place in the whole order."""
     for certain in (True, False):
         mine = [(distance(question, each), each) for each in regions if each.certain == certain]
-        mine.sort(key=lambda pair: (pair[0], pair[1].label, _states(pair[1].box)))
+        mine.sort(key=lambda pair: (pair[0], _states(pair[1].box), pair[1].label))
         for turn, (far, change) in enumerate(mine):
             yield (not certain, turn, far, place), change
 
