@@ -8,7 +8,7 @@ from itertools import tee
 from typing import Any, NamedTuple
 
 from quia.classifier import Classifier, ListsChanges, offers
-from quia.literal import State
+from quia.literal import State, all_of
 from quia.patience import OutOfTime
 from quia.question import Question
 from quia.ranges import difference, members
@@ -37,7 +37,7 @@ class Counterfactual:
         }
 
     def __str__(self) -> str:
-        return f"{' and '.join(map(str, self.changes))}: {'' if self.certain else 'could be '}{self.decision}"
+        return f"{all_of(map(str, self.changes))}: {'' if self.certain else 'could be '}{self.decision}"
 
 
 class Change(NamedTuple):
