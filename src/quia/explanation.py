@@ -13,9 +13,10 @@ from quia.answer import Answer, Shares
 from quia.arguments import feature_indices, flag, seconds, several, whole_or_all
 from quia.bias import Bias
 from quia.caching import cached_property
-from quia.classifier import Classifier, HasCompleteReason, HasPath, ListsReasons, loaded, offers
+from quia.classifier import Classifier, HasCompleteReason, HasGeneralReason, HasPath, ListsReasons, loaded, offers
 from quia.complete import complete_reason, of_necessary
 from quia.counterfactual import Counterfactuals, changes, told, without_missing
+from quia.errors import Unsupported
 from quia.families import Families, FindsReasons, Found
 from quia.general import GeneralReasons
 from quia.nnf import NNF
@@ -105,6 +106,32 @@ class Explanation(ByFields, AboutQuestion):
         reasons = self.necessary_reasons()
         reasons.exact_count()
         return of_necessary(self.question, reasons.members())
+
+    @cached_property
+    def general_reason(self) -> NNF:
+        """The formula of sets of states that says why, as generally as is true (Ji and Darwiche 2023).
+
+        A world satisfies it if the decision is kept there, and in every world between it and the instance: with the
+        instance's values for any of the features. The complete reason implies it, and equals it where all variables
+        have two states; every general sufficient reason implies it too. It is said whatever unknown values are.
+
+        >>> import quia
+        >>> essay = quia.Variable.nominal("Essay", ["fail", "pass", "top"])
+        >>> graph = quia.DecisionGraph.build(
+        ...     [essay], ["no", "yes"], [-1, -1, 0], [0, 1, -1], [(), (), ((((0, 1),), 0), (((2, 2),), 1))])
+        >>> why = quia.explain(graph, {"Essay": "fail"})
+        >>> print(why.complete_reason, "/", why.general_reason)
+        Essay=fail / Essay ≠ top
+        """
+        if all(self.variables[v].size <= 2 for v in self.classifier.tested):
+            return self.complete_reason
+        if offers(self.classifier, HasGeneralReason) and self.question.is_only_frozen:
+            return self.classifier.general_reason(self.question)
+        where = "for some worlds only" if offers(self.classifier, HasGeneralReason) else f"for a {self.classifier.kind}"
+        raise Unsupported(
+            f"the general reason has no closed form {where}",
+            cure="ask for what it is made of, with sufficient_reasons(general=True)",
+        )
 
     @property
     def has_closed_form(self) -> bool:
