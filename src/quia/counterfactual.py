@@ -114,7 +114,8 @@ def present(question: Question, values: Mapping[str, Any], variable: int) -> str
     value = values.get(named.name)
     if value is None or named.is_missing(value):
         return named.text(question.states[variable])
-    return number_text(float(value)) if isinstance(value, float) else str(value)
+    plain = plain_value(value)
+    return number_text(plain) if isinstance(plain, float) else str(plain)
 
 
 def told(question: Question, found: Iterable[Change], values: Mapping[str, Any]) -> Iterator[Counterfactual]:
