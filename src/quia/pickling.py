@@ -13,5 +13,4 @@ class ByFields:
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # By name, as some are keyword-only.
         return partial(type(self), **{each.name: getattr(self, each.name) for each in fields(self)}), ()
