@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -245,14 +245,6 @@ class DecisionGraph(ByFields, ClassifierBase):
         )
         return None if found is None else tuple(found)
 
-    def changes(
-        self, question: Question, changing: Sequence[int], poll: Callable[[], None]
-    ) -> Iterator[tuple[tuple[int, ...], Collection[int]]]:
-        """New states of these variables that can change the decision, nearest first, and the classes they lead to."""
-        from quia.graph_changes import changes
-
-        return changes(self, question, changing, poll)
-
     def differing(self, protected: Collection[int]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """Two instances that differ in protected variables only and are decided differently; None if there are none."""
         from quia.graph_bias import differing
@@ -304,11 +296,6 @@ class DecisionGraph(ByFields, ClassifierBase):
                 raise MissingValue(f"{name} is not known", feature=name, why="the decision depends on it")
             labels[node] = below.pop()
         return labels[start]
-
-    def possible_classes(self, states: States) -> set[int]:
-        """The indices of the classes that an encoded instance has for some values of its unknown variables."""
-        *_, last = self.path(states)
-        return {int(self.labels[node]) for node in self._followed(last, states) if self.tests[node] < 0}
 
     def _followed(self, start: int, states: States) -> dict[int, list[int]]:
         """The nodes below one that an instance may pass, with their children that it may pass next."""

@@ -233,16 +233,6 @@ class Variable:
             raise InstanceError(f"{self.name} is {shown(value)}, which is too large for a 64-bit number") from None
 
 
-def nearest_first(variable: Variable, own: int) -> list[int]:
-    """All states but one, the nearest to it first, and a missing value last."""
-    others = [state for state in range(variable.size) if state != own]
-    numbers = len(variable.cuts)
-    if not variable.is_numeric or own > numbers:
-        return others
-    # A missing value, the last state, is farther than any number.
-    return sorted(others, key=lambda state: (state > numbers, abs(state - own), state))
-
-
 def encode_instance(
     variables: Sequence[Variable], tested: Sequence[int], instance: Any, *, partial: bool = False
 ) -> tuple[int, ...]:
