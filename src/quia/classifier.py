@@ -122,6 +122,17 @@ class HasCompleteReason(Protocol):
         ...
 
 
+class HasGeneralReason(Protocol):
+    """A classifier whose general reason has a closed form, at least where nothing but frozen variables is held.
+
+    Where all variables have two states it is the complete reason, and need not be offered.
+    """
+
+    def general_reason(self, question: Question) -> NNF:
+        """The worlds in which the decision is kept, and kept whatever is put back to the instance's values."""
+        ...
+
+
 class ListsReasons(Protocol):
     """A classifier whose necessary reasons are found straight from its structure."""
 

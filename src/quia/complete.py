@@ -1,12 +1,12 @@
-"""Complete reasons and class formulas in closed form (paper §4).
+"""Complete reasons, general reasons and class formulas in closed form (paper §4).
 
 The kernel makes complete reasons; `closed_form` is the same in plain Python, to be read beside the paper and compared
-with.
+with, and beside `general_reason`, which is made as it is but for its literals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from quia.errors import InstanceError, did_you_mean, listed, shown
 from quia.graph import DecisionGraph
 from quia.nnf import NNF, Builder
 from quia.question import Question
-from quia.ranges import Ranges, covers, difference
+from quia.ranges import Ranges, covers, difference, union
+from quia.variables import UNKNOWN
 
 
 def complete_reason(classifier: HasCompleteReason, question: Question) -> NNF:
@@ -136,3 +137,52 @@ def closed_form(graph: DecisionGraph, question: Question) -> NNF:
             )
         )
     return build.nnf(gamma[-1])
+
+
+def general_reason(graph: DecisionGraph, question: Question) -> NNF:
+    """All worlds in which the decision is kept, and kept whichever features are put back to the instance's values.
+
+    As Equations 1 and 2, but where an arrow does not take the instance, any state that it does not take keeps from it,
+    not the instance's alone. As clauses: for each leaf that does not keep the decision, where every X must be in b_X,
+    some X is not in b_X, among those whose state in the instance is not.
+
+    As in the complete reason, a literal of a frozen variable is ⊤, and one of an unknown variable, of which no reason
+    can speak, is ⊥: what is kept is kept whatever the unknown values are.
+
+    Complexity: linear in the graph's ranges, but for sorting those of a node. Ji and Darwiche 2023, with sets as here.
+    """
+    build = Builder(graph.variables)
+    frozen = frozenset(question.frozen)
+    leaf = [build.constant(label in question.keeps) for label in range(len(graph.classes))]
+    gamma: list[int] = []
+    for test, label, edges in graph.nodes:
+        if test < 0:
+            gamma.append(leaf[label])
+            continue
+        # What leads to the same is one arrow: (a ∨ Γ) ∧ (b ∨ Γ) = (a ∧ b) ∨ Γ.
+        leading: dict[int, list[tuple[int, int]]] = {}
+        for ranges, child in edges:
+            leading.setdefault(gamma[child], []).extend(ranges)
+        if len(leading) == 1:  # there is no other way to go
+            gamma.extend(leading)
+            continue
+        arrows, state = [union(pairs) for pairs in leading.values()], question.states[test]
+        if state == UNKNOWN:
+            literals = [build.false for _ in arrows]
+        elif test in frozen:
+            literals = [build.constant(not covers(ranges, state)) for ranges in arrows]
+        else:
+            literals = [build.any_of(test, ranges) for ranges in _away(graph.variables[test].size, state, arrows)]
+        gamma.append(build.conjunction(list(map(build.disjunction, zip(literals, leading, strict=True)))))
+    return build.nnf(gamma[-1])
+
+
+def _away(size: int, own: int, arrows: Sequence[Ranges]) -> list[Ranges]:
+    """The states that keep from each arrow of a node: those it does not take, or none if it takes the instance.
+
+    If the path to the node has left the instance's state, the literal above it has all states that are not possible
+    here, so that those that are possible are enough.
+    """
+    possible = union(pair for ranges in arrows for pair in ranges)
+    every = ((0, size - 1),) if covers(possible, own) else possible
+    return [() if covers(ranges, own) else difference(every, ranges) for ranges in arrows]

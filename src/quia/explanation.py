@@ -13,9 +13,10 @@ from quia.answer import Answer, Shares
 from quia.arguments import feature_indices, flag, seconds, several, whole_or_all
 from quia.bias import Bias
 from quia.caching import cached_property
-from quia.classifier import Classifier, HasCompleteReason, HasPath, ListsReasons, loaded, offers
+from quia.classifier import Classifier, HasCompleteReason, HasGeneralReason, HasPath, ListsReasons, loaded, offers
 from quia.complete import complete_reason, of_necessary
 from quia.counterfactual import Counterfactuals, changes, told, without_missing
+from quia.errors import Unsupported
 from quia.families import Families, FindsReasons, Found
 from quia.general import GeneralReasons
 from quia.nnf import NNF
@@ -106,6 +107,32 @@ class Explanation(ByFields, AboutQuestion):
         reasons.exact_count()
         return of_necessary(self.question, reasons.members())
 
+    @cached_property
+    def general_reason(self) -> NNF:
+        """The formula of sets of states that says why, as generally as is true (Ji and Darwiche 2023).
+
+        A world satisfies it if the decision is kept there, and in every world between it and the instance: with the
+        instance's values for any of the features. The complete reason implies it, and equals it where all variables
+        have two states; every general sufficient reason implies it too. It is said whatever unknown values are.
+
+        >>> import quia
+        >>> essay = quia.Variable.nominal("Essay", ["fail", "pass", "top"])
+        >>> graph = quia.DecisionGraph.build(
+        ...     [essay], ["no", "yes"], [-1, -1, 0], [0, 1, -1], [(), (), ((((0, 1),), 0), (((2, 2),), 1))])
+        >>> why = quia.explain(graph, {"Essay": "fail"})
+        >>> print(why.complete_reason, "/", why.general_reason)
+        Essay=fail / Essay ≠ top
+        """
+        if all(self.variables[v].size <= 2 for v in self.classifier.tested):
+            return self.complete_reason
+        if offers(self.classifier, HasGeneralReason) and self.question.is_only_frozen:
+            return self.classifier.general_reason(self.question)
+        where = "for some worlds only" if offers(self.classifier, HasGeneralReason) else f"for a {self.classifier.kind}"
+        raise Unsupported(
+            f"the general reason has no closed form {where}",
+            cure="ask for what it is made of, with sufficient_reasons(general=True)",
+        )
+
     @property
     def has_closed_form(self) -> bool:
         """Whether the complete reason is made from the classifier, not from all necessary reasons."""
@@ -165,7 +192,7 @@ class Explanation(ByFields, AboutQuestion):
         search = partial(self.find, kind, shortest)
         found = (kind, self.variables, self.states, limit, patience, search)
         if not form.general:
-            return Reasons(*found)
+            return Reasons(*found, reference=self.reference)
         widening = Widening(self.classifier, self.question, kind, form.intervals, self.reference)
         return GeneralReasons(*found, widening=widening)
 
@@ -270,32 +297,52 @@ class Explanation(ByFields, AboutQuestion):
         """
         return self._holds_whatever(feature_indices(self._index, features, "features", or_one=True))
 
-    def even_if(self, features: Collection[str], *, limit: int | None = None, timeout: float | None = None) -> EvenIf:
+    def even_if(
+        self,
+        features: Collection[str],
+        *,
+        general: bool = True,
+        intervals: bool = True,
+        limit: int | None = None,
+        timeout: float | None = None,
+    ) -> EvenIf:
         """Whether the decision would have stuck even if these features were otherwise, and because of what.
 
         It sticks if it is the same (against a class: not that class) whatever they are, all others kept, and then
-        because of the sufficient reasons that speak of none of them. Printed, the answer is that sentence; or, if the
-        decision would not stick, the fewest (cheapest) changes of these features alone that change it.
+        because of the sufficient reasons that speak of none of them: general ones, unless `general` is False. Printed,
+        the answer is that sentence; or, if the decision would not stick, the fewest (cheapest) changes of these
+        features alone that change it.
         """
         from quia.even_if import even_if
 
         named = feature_indices(self._index, features, "features", or_one=True)
-        return even_if(self, named, limit=limit, timeout=timeout)
+        return even_if(self, named, general=general, intervals=intervals, limit=limit, timeout=timeout)
 
-    def bias(self, protected: Collection[str], *, limit: int | None = None, timeout: float | None = None) -> Bias:
+    def bias(
+        self,
+        protected: Collection[str],
+        *,
+        general: bool = False,
+        intervals: bool = True,
+        limit: int | None = None,
+        timeout: float | None = None,
+    ) -> Bias:
         """Whether the decision can change, against a class: to that class, by changing protected features alone.
 
-        That is told in linear time. `limit` and `timeout` are for the reasons why, which are found when they are read,
-        and `timeout` for the nearest change that proves it.
+        That is told in linear time. The other options are for the reasons why, which are found when they are read, and
+        `timeout` also for the nearest change that proves it.
         """
-        return self.bias_of(feature_indices(self._index, protected, "protected", or_one=True), limit, timeout)
+        form = _Form(flag(general, "general"), flag(intervals, "intervals"))
+        return self.bias_of(feature_indices(self._index, protected, "protected", or_one=True), limit, timeout, form)
 
-    def bias_of(self, protected: Collection[int], limit: int | None, timeout: float | None) -> Bias:
+    def bias_of(
+        self, protected: Collection[int], limit: int | None, timeout: float | None, form: _Form = _STATES
+    ) -> Bias:
         """`bias` in indices."""
         names = self.names(protected)
         others = set(range(len(self.variables))).difference(protected)
         alone = replace(self, question=self.question.freeze(others))
-        reasons = alone.necessary_reasons(limit=limit, timeout=timeout)
+        reasons = alone.necessary_reasons(**form._asdict(), limit=limit, timeout=timeout)
         if self._holds_whatever(protected):
             return Bias(names, False, self.decision, reasons, against=self.against)
         nearest = alone.counterfactuals(limit=1, timeout=timeout, missing=True)
@@ -333,12 +380,20 @@ class Explanation(ByFields, AboutQuestion):
             necessary,
             sufficient,
             self._nearest(most, patience),
-            self.bias(protected, limit=limit, timeout=timeout) if several(protected, "protected") else None,
+            self._bias_shown(protected, most, timeout, form),
             is_shortest=shortest,
             is_constant=constant,
             is_never=constant and has_leaves and self.against is not None and self._holds_whatever(every),
             is_general=form.general,
+            rows=None if self.reference is None else len(self.reference),
         )
+
+    def _bias_shown(
+        self, protected: Collection[str], limit: int | None, timeout: float | None, form: _Form
+    ) -> Bias | None:
+        if not several(protected, "protected"):
+            return None
+        return self.bias(protected, **form._asdict(), limit=limit, timeout=timeout)
 
     def to_dict(self, **options: Any) -> dict[str, Any]:
         """The explanation as plain data, with at most `limit` (10) reasons of each kind and as many counterfactuals.

@@ -208,6 +208,12 @@ class DecisionGraph(ByFields, ClassifierBase):
 
         return of_graph(self, question)
 
+    def general_reason(self, question: Question) -> NNF:
+        """The complete reason's general sibling, over sets of states, in closed form. Complexity: linear."""
+        from quia.complete import general_reason
+
+        return general_reason(self, question)
+
     def find_necessary(self, question: Question, **limits: Any) -> _kernel.Family:
         """The necessary reasons of a decision, as sets of variables."""
         return self.kernel.necessary(np.array(question.states, np.int32), **self.kernel_question(question), **limits)

@@ -1,13 +1,15 @@
-"""NNF: the flat and/or/literal graph that a complete reason is (paper §2).
+"""NNF: the flat and/or/literal graph that a complete reason is (paper §2), and a general reason.
 
-Nodes are ints, children before parents, the root last. A literal is a state: a variable and one of its states. The
-arrays and the passes over them are in `nnf_arrays`; here is what they mean. `dag` says what else keeps a formula.
+Nodes are ints, children before parents, the root last. A literal is a variable and one of its states; in a general
+reason, some of its states. The arrays and the passes over them are in `nnf_arrays`; here is what they mean. `dag` says
+what else keeps a formula.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from quia.caching import cached_property
 from quia.dag import AND, FALSE, LITERAL, OR, TRUE, Table, flat, reached
 from quia.errors import InstanceError, Unsupported, did_you_mean, shown
 from quia.nnf_arrays import FlatFormula, Node
+from quia.ranges import Ranges, size
 from quia.variables import Variable
 
 
@@ -24,8 +27,9 @@ from quia.variables import Variable
 class NNF(FlatFormula):
     """A formula of states, ∧, ∨, ⊤ and ⊥ as a graph with shared nodes.
 
-    `kind[n]` is one of FALSE, TRUE, LITERAL, AND, OR; a literal is state `state[n]` of variable `variable[n]`; the
-    children of node n are `child[child_start[n]] … child[child_start[n+1] - 1]`.
+    `kind[n]` is one of FALSE, TRUE, LITERAL, AND, OR; a literal is state `state[n]` of variable `variable[n]`, or, if
+    `state[n]` is -2 - k, one of the states in `sets[k]`; the children of node n are
+    `child[child_start[n]] … child[child_start[n+1] - 1]`.
 
     >>> e, f = Variable.nominal("E", ["no", "yes"]), Variable.nominal("F", ["no", "yes"])
     >>> build = Builder((e, f))
@@ -114,8 +118,8 @@ class NNF(FlatFormula):
         """Whether an instance, which must give each mentioned variable a value, satisfies the formula."""
         from quia.variables import encode_instance
 
-        states = encode_instance(self.variables, self.mentioned, instance)
-        return self.holds(lambda variable, state: states[variable] == state)
+        states = np.array(encode_instance(self.variables, self.mentioned, instance))
+        return bool(self.values(partial(self.hold, instance=states))[-1])
 
     def condition(self, term: Mapping[str, Any]) -> NNF:
         """The formula given the states of some variables: Δ | γ (paper §2), simplified.
@@ -128,16 +132,16 @@ class NNF(FlatFormula):
             if name not in index:
                 raise InstanceError(f"there is no variable {shown(name)}{did_you_mean(name, index)}")
             given[index[name]] = self.variables[index[name]].encode(value)
-        return self.replaced(lambda variables, states: np.where(given[variables] < 0, 2, given[variables] == states))
+        return self.replaced(lambda v, s: np.where(given[v] < 0, 2, self.hold(v, s, given)))
 
     @property
     def is_monotone(self) -> bool:
-        """Whether no variable occurs in two different states (paper §2)."""
+        """Whether no variable occurs in two different states, or sets of states (paper §2)."""
         return self._clash is None
 
     @cached_property
     def _clash(self) -> str | None:
-        """A variable that occurs in two different states, in words; None if there is none."""
+        """A variable that occurs in two different states, or sets of them, in words; None if there is none."""
         variables, states = self.variable[self.literals], self.state[self.literals]
         last = np.zeros(len(self.variables), np.int32)
         last[variables] = states
@@ -145,7 +149,7 @@ class NNF(FlatFormula):
         if not len(clashing):
             return None
         variable = int(variables[clashing[0]])
-        return " and ".join(self.variables[variable].phrase(int(s)) for s in (states[clashing[0]], last[variable]))
+        return " and ".join(str(self.literal(variable, int(s))) for s in (states[clashing[0]], last[variable]))
 
     def require_monotone(self, what: str) -> None:
         """Raise Unsupported if the formula is not monotone, which `what` needs."""
@@ -179,7 +183,14 @@ class NNF(FlatFormula):
         """Whether the two are the same graph; equivalent formulas may differ."""
         if not isinstance(other, NNF):
             return NotImplemented
-        return self.variables == other.variables and self.nodes == other.nodes
+        return self.variables == other.variables and self._spelled_out == other._spelled_out
+
+    @property
+    def _spelled_out(self) -> Sequence[tuple[Any, ...]]:
+        """The nodes with their sets of states, however these are numbered."""
+        if not self.sets:
+            return self.nodes
+        return tuple((*node[:2], self.sets[-2 - node[2]] if node[2] < -1 else node[2], node[3]) for node in self.nodes)
 
     def __hash__(self) -> int:
         return hash((self.variables, self.kind.tobytes(), self.child.tobytes()))
@@ -209,20 +220,30 @@ class Builder(Table[int, int]):
 
     def __init__(self, variables: Sequence[Variable]) -> None:
         self._variables = tuple(variables)
+        self._sets: dict[Ranges, int] = {}
         super().__init__({}, no_variable=-1)
 
     def _fresh(self, key: Node) -> int:
         return len(self._known)
 
+    def any_of(self, variable: int, states: Ranges) -> int:
+        """That a variable is in one of these states."""
+        count = size(states)
+        if count in (0, self._variables[variable].size):
+            return self.constant(count > 0)
+        if count == 1:
+            return self.literal(variable, states[0][0])
+        return self.literal(variable, -2 - self._sets.setdefault(states, len(self._sets)))
+
     def nnf(self, root: int) -> NNF:
         """The formula at a node, without the nodes it does not need."""
         nodes = list(self._known)
         place = reached(root, lambda number: nodes[number][3])
-        kept = [nodes[number] for number in place]
-        return from_nodes(self._variables, [(*node[:3], tuple(place[child] for child in node[3])) for node in kept])
+        kept = [(*nodes[number][:3], tuple(place[child] for child in nodes[number][3])) for number in place]
+        return from_nodes(self._variables, kept, tuple(self._sets))
 
 
-def from_nodes(variables: tuple[Variable, ...], nodes: Sequence[Node]) -> NNF:
+def from_nodes(variables: tuple[Variable, ...], nodes: Sequence[Node], sets: tuple[Ranges, ...] = ()) -> NNF:
     """The formula of these nodes, children first, the root last."""
     kind, variable, state, children = zip(*nodes, strict=True)
     child_start, child = flat(children)
@@ -233,4 +254,5 @@ def from_nodes(variables: tuple[Variable, ...], nodes: Sequence[Node]) -> NNF:
         np.array(state, np.int32),
         child_start,
         child,
+        sets,
     )

@@ -15,7 +15,9 @@ import numpy.typing as npt
 from quia import _kernel
 from quia.caching import cached_property
 from quia.dag import AND, FALSE, LITERAL, TRUE, Ints, fold, with_last_uses
+from quia.literal import Literal, State
 from quia.pickling import ByFields
+from quia.ranges import Ranges, covers
 from quia.variables import Variable
 
 KINDS = ("false", "true", "literal", "and", "or")
@@ -26,10 +28,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class FlatFormula(ByFields):
-    """Nodes as ints, children before parents, the root last; a literal is a state: a variable and one of its states.
+    """Nodes as ints, children before parents, the root last; a literal is a variable and one or some of its states.
 
-    `kind[n]` is one of FALSE, TRUE, LITERAL, AND, OR; a literal is state `state[n]` of variable `variable[n]`; the
-    children of node n are `child[child_start[n]] … child[child_start[n+1] - 1]`.
+    `kind[n]` is one of FALSE, TRUE, LITERAL, AND, OR; a literal is state `state[n]` of variable `variable[n]`, or, if
+    `state[n]` is -2 - k, one of the states in `sets[k]`, a set of two or more, but not all; the children of node n are
+    `child[child_start[n]] … child[child_start[n+1] - 1]`.
     """
 
     variables: tuple[Variable, ...]
@@ -38,6 +41,7 @@ class FlatFormula(ByFields):
     state: Ints
     child_start: Ints
     child: Ints
+    sets: tuple[Ranges, ...] = ()
 
     def __post_init__(self) -> None:
         for array in (self.kind, self.variable, self.state, self.child_start, self.child):
@@ -73,6 +77,19 @@ class FlatFormula(ByFields):
     def literals(self) -> Ints:
         """The numbers of the nodes that are literals."""
         return np.flatnonzero(self.kind == LITERAL)
+
+    def literal(self, variable: int, state: int) -> Literal:
+        """What a literal with these numbers says."""
+        known = self.variables[variable]
+        return State(known, state) if state >= 0 else Literal(known, self.sets[-2 - state])
+
+    def hold(self, variables: Ints, states: Ints, instance: Ints) -> npt.NDArray[np.bool_]:
+        """Whether each of these literals, by their numbers, holds for an encoded instance."""
+        own = instance[variables]
+        found: npt.NDArray[np.bool_] = np.equal(own, states)
+        for place in np.flatnonzero(states < -1).tolist() if self.sets else ():
+            found[place] = covers(self.sets[-2 - states[place]], own[place])
+        return found
 
     def fates(self, choose: Callable[[Ints, Ints], Any]) -> npt.NDArray[np.uint8]:
         """What becomes of each literal, as the kernel takes it: `choose` gets the literals' variables and states."""
@@ -119,9 +136,9 @@ class FlatFormula(ByFields):
         return tuple((kind[n], variable[n], state[n], tuple(child[start[n] : start[n + 1]])) for n in range(len(kind)))
 
     def walk(self) -> Iterator[tuple[int, str, str | None, tuple[int, ...]]]:
-        """Every node, children first: its number, kind, the state if it is a literal, its children."""
+        """Every node, children first: its number, kind, what it says if it is a literal, its children."""
         for number, (kind, variable, state, children) in enumerate(self.nodes):
-            yield number, KINDS[kind], self.variables[variable].phrase(state) if kind == LITERAL else None, children
+            yield number, KINDS[kind], str(self.literal(variable, state)) if kind == LITERAL else None, children
 
     def fold(
         self,

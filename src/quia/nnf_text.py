@@ -20,7 +20,8 @@ def text(formula: NNF) -> str:
     def words(number: int) -> list[int | str]:
         kind, variable, state, children = formula.nodes[number]
         if kind == LITERAL:
-            return [formula.variables[variable].phrase(state)]
+            said = str(formula.literal(variable, state))
+            return [f"({said})" if " or " in said and state < 0 and len(formula) > 1 else said]
         found: list[int | str] = []
         for child in children:
             inside = formula.nodes[child][0]

@@ -7,7 +7,7 @@ here they are found by `escape` alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from quia._kernel import OverBudget
@@ -57,10 +57,10 @@ class Widening:
             return sufficient_boxes(self.classifier, self.question, of, self.intervals, clock)
         return necessary_boxes(self.classifier, self.question, of, self.intervals, clock, certain=certain)
 
-    def reasons(self, of: Members, clock: Clock) -> list[Reason]:
-        """The general reasons over a reason's variables, the widest first."""
-        found = [self._reason(of, box) for box in self.boxes(of, clock)]
-        return found if self.reference is None else sorted(found, key=lambda reason: -(reason.rows or 0))
+    def reasons(self, of: Members, clock: Clock) -> Iterator[Reason]:
+        """The general reasons over a reason's variables, widest first; those that are not asked for are not made."""
+        made = (self._reason(of, box) for box in self.boxes(of, clock))
+        return made if self.reference is None else iter(sorted(made, key=lambda reason: -(reason.rows or 0)))
 
     def _reason(self, of: Members, box: Box) -> Reason:
         literals = tuple(Literal(self.question.variables[v], ranges) for v, ranges in zip(of, box, strict=True))
@@ -185,7 +185,7 @@ def common_reason(classifier: Classifier, question: Question, other: Sequence[in
     """
     variables = question.variables
     changeable = [v for v in classifier.tested if UNKNOWN not in (question.states[v], other[v])]
-    both = {v: _hull(variables[v], question.states[v], other[v]) for v in changeable}
+    both = {v: hull(variables[v], question.states[v], other[v]) for v in changeable}
 
     def is_forced(box: Mapping[int, Ranges]) -> bool:
         clock()
@@ -202,7 +202,7 @@ def common_reason(classifier: Classifier, question: Question, other: Sequence[in
     return Reason(map(Literal, (variables[v] for v in of), box), kind="sufficient", is_general=True)
 
 
-def _hull(variable: Variable, one: int, other: int) -> Ranges:
+def hull(variable: Variable, one: int, other: int) -> Ranges:
     """The smallest set of a variable's shape with two states."""
     low, high = sorted((one, other))
     return ((low, high),) if high < Shape.of(variable).numbers else union((*_single(low), *_single(high)))

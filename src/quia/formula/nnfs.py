@@ -50,10 +50,18 @@ def to_nnf(formula: Formula, variables: Iterable[Variable] | None = None) -> NNF
 
 
 def from_nnf(formula: NNF) -> Formula:
-    """The NNF as a discrete formula, which can be quantified, compared and compiled. Complexity: linear."""
+    """The NNF as a discrete formula, which can be quantified, compared and compiled.
+
+    A set of states is a disjunction of them. Complexity: linear, in the states of the sets too.
+    """
+
+    def literal(variable: int, state: int) -> Formula:
+        said = formula.literal(variable, state)
+        return disjunction(state_number(said.variable, each) for each in said.states)
+
     return formula.fold(
         lambda value: TRUE if value else FALSE,
-        lambda variable, state: state_number(formula.variables[variable], state),
+        literal,
         conjunction,
         disjunction,
     )

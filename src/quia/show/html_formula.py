@@ -7,7 +7,6 @@ from typing import Any
 
 from quia.answer import Answer
 from quia.dag import AND, LITERAL
-from quia.literal import State
 from quia.nnf import NNF
 from quia.show.html_reasons import section
 from quia.show.markup import Markup, element, join
@@ -47,7 +46,7 @@ def _drawn(reason: NNF, facts: Facts) -> Iterator[Markup]:
         kind, variable, state, children = reason.nodes[node]
         left -= 1
         if kind == LITERAL:
-            chip = facts.chip(State(facts.variables[variable], state))
+            chip = facts.chip(reason.literal(variable, state))
             yield element("li", chip) if depth else chip
             continue
         name = "All of" if kind == AND else "Any of"
