@@ -122,12 +122,18 @@ def boxes(d: Graph, features: Collection[str], admits: Callable[[str, States], b
 def general_reason(
     d: Graph, instance: Instance, against: str | None = None, frozen: Collection[str] = ()
 ) -> set[World]:
-    """The worlds that keep the decision with the instance's values of any set of features put in."""
+    """The worlds that keep the decision with the instance's values of any set of features put in.
+
+    Whatever the unknown features are: it says nothing of these.
+    """
     given, refuting = oracle.known(d, instance), oracle.refutations(d, instance, against, frozen)
+    # What stays of a refuting world if nothing is said of what is unknown.
+    refuting_known = {tuple(new for x, new in zip(d["variables"], w, strict=True) if x in given) for w in refuting}
 
     def is_kept(w: World) -> bool:
+        own = {x: state for x, state in zip(d["variables"], w, strict=True) if x in given}
         return all(
-            tuple(given[x] if x in s else own for x, own in zip(d["variables"], w, strict=True)) not in refuting
+            tuple(given[x] if x in s else state for x, state in own.items()) not in refuting_known
             for s in oracle.subsets(given)
         )
 
