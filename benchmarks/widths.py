@@ -222,7 +222,7 @@ def _count_changes(counts: Counts, why: Explanation) -> None:
         cells += _flipping(why, members, others)
     else:
         counts.cells.append(cells)
-        counts.regions.append(len(why.counterfactuals(missing=True)))
+        counts.regions.append(len(why.counterfactuals()))
 
 
 def _check(counts: Counts, subject: Subject, why: Explanation) -> None:
