@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from quia.boxes import Box, is_within, maximal
 from quia.classifier import Classifier
 from quia.cuts import number_text
-from quia.literal import Literal
+from quia.literal import Literal, all_of
 from quia.patience import Clock, OutOfTime
 from quia.question import Question
 from quia.ranges import Ranges, covers, difference, members
@@ -57,7 +57,7 @@ class Counterfactual:
             f"{literal} (now {now})" if now else str(literal)
             for literal, now in zip(self.changes, self.now or ("",) * len(self.changes), strict=True)
         ]
-        return f"{' and '.join(told)}: {'' if self.certain else 'could be '}{self.decision}"
+        return f"{all_of(told)}: {'' if self.certain else 'could be '}{self.decision}"
 
 
 class Change(NamedTuple):

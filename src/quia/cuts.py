@@ -26,6 +26,19 @@ class Cut(NamedTuple):
             return below
         return self.threshold if self.after else math.nextafter(self.threshold, -math.inf)
 
+    def exact(self, single: bool) -> Cut:
+        """The same cut at a finite number of the type that the model compares in.
+
+        >>> Cut(0.1).exact(single=True), Cut(2.5, after=False).exact(single=True)
+        (Cut(threshold=0.10000000149011612, after=False), Cut(threshold=2.5, after=False))
+        """
+        below = self.last_below(single)
+        at = nearest_single(self.threshold) if single else self.threshold
+        if math.isinf(at):  # between the infinite and all that is finite
+            finite = below if math.isfinite(below) else -Cut(math.inf, False).last_below(single)
+            return Cut(finite, after=finite == below)
+        return Cut(at + 0.0, after=at == below)
+
     @property
     def has_empty_side(self) -> bool:
         """Whether no number lies on one side: `<= inf` and `< -inf`."""

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 from typing import Literal as OneOf
 
-from quia.literal import Literal, State
+from quia.literal import Literal, State, all_of
 from quia.variables import Variable
 
 Kind = OneOf["necessary", "sufficient"]
@@ -102,7 +102,7 @@ class Reason(AbstractSet[Literal]):
         return self._hash()
 
     def __str__(self) -> str:
-        return " and ".join(map(str, self.literals)) if self.literals else "nothing at all"
+        return all_of(map(str, self.literals)) if self.literals else "nothing at all"
 
     def __repr__(self) -> str:
         return f"Reason({', '.join(map(str, self.literals))})"

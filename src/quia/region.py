@@ -8,7 +8,7 @@ from typing import Any
 
 from quia import conditions
 from quia.errors import GraphError, InstanceError, did_you_mean, shown
-from quia.literal import Literal
+from quia.literal import Literal, all_of
 from quia.ranges import Ranges, covers, intersection
 from quia.variables import UNKNOWN, Variable
 
@@ -85,8 +85,7 @@ class Region:
         return (Literal(self.variables[v], ranges) for v, ranges in sorted(self.bounds.items()))
 
     def __str__(self) -> str:
-        several = len(self.bounds) > 1
-        return " and ".join(f"({e})" if several and " or " in str(e) else str(e) for e in self.literals) or "anything"
+        return all_of(map(str, self.literals)) or "anything"
 
 
 def _states(variable: Variable, condition: Any) -> Ranges:

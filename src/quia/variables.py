@@ -160,9 +160,16 @@ class Variable:
         return self.missing and state == len(self.cuts) + 1
 
     def interval(self, low: int, high: int) -> Interval:
-        """The numbers in the states of a numeric variable from `low` to `high`."""
-        lower, upper = self.cuts[low - 1] if low else None, self.cuts[high] if self.cuts[high:] else None
-        return Interval(lower, upper).readable(single=self.single)
+        """The numbers in the states of a numeric variable from `low` to `high`, between cuts that read well."""
+        return self._between(low, high).readable(single=self.single)
+
+    def exact_interval(self, low: int, high: int) -> Interval:
+        """The numbers in these states, between cuts at finite numbers of the type that the model compares in."""
+        lower, upper = self._between(low, high)
+        return Interval(lower and lower.exact(self.single), upper and upper.exact(self.single))
+
+    def _between(self, low: int, high: int) -> Interval:
+        return Interval(self.cuts[low - 1] if low else None, self.cuts[high] if self.cuts[high:] else None)
 
     def phrase(self, state: int) -> str:
         """A state in words, with the variable's name.
