@@ -232,7 +232,7 @@ def _reference(job: Job) -> Reference:
 
 
 def told_rules(job: Job, summary: Summary, *, count_rows: bool) -> list[Rule]:
-    """The most frequent general reasons; with `count_rows`, the table is read again to see which rows each is true of."""
+    """The most frequent general reasons; with `count_rows`, the table is read again for the rows each is true of."""
     parts = (part.rows for part in job.source.parts(job.rows_a_part)) if count_rows and summary.rules else None
     return most_frequent(summary.rules, job.classifier, parts, job.request)
 
