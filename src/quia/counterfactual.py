@@ -150,7 +150,7 @@ def _ranked(question: Question, place: int, regions: list[Change]) -> Iterator[t
     """The regions of one set of features, each with its place in the whole order."""
     for certain in (True, False):
         mine = [(distance(question, each), each) for each in regions if each.certain == certain]
-        mine.sort(key=lambda pair: (pair[0], pair[1].label, _states(pair[1].box)))
+        mine.sort(key=lambda pair: (pair[0], _states(pair[1].box), pair[1].label))
         for turn, (far, change) in enumerate(mine):
             yield (not certain, turn, far, place), change
 
@@ -223,7 +223,9 @@ def distance(question: Question, change: Change) -> Fraction:
 def _crossed(variable: Variable, own: int, states: Ranges) -> Fraction:
     """The share of a variable's states between its own and the nearest of some; names are all one step apart."""
     last = len(variable.cuts)
-    if variable.is_numeric and own <= last and states[0][0] <= last:
-        numbers = ((low, min(high, last)) for low, high in states if low <= last)
-        return Fraction(min(max(low - own, own - high) for low, high in numbers), max(last, 1))
-    return Fraction(1, max(variable.size - 1, 1))
+    ways = [Fraction(1, max(variable.size - 1, 1))]
+    if variable.is_numeric and own <= last:
+        numbers = [(low, min(high, last)) for low, high in states if low <= last]
+        steps = (max(low - own, own - high) for low, high in numbers)
+        ways = [*(Fraction(step, max(last, 1)) for step in steps), *ways[: covers(states, last + 1)]]
+    return min(ways)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -119,6 +120,7 @@ _SIGNS = {"<=": "≤", ">=": "≥", "<": "<", ">": ">"}
 _WORDS = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
 
 
+@lru_cache(maxsize=1 << 16)
 def _shortest_single(cut: Cut) -> Cut:
     """A cut that reads short: after the last 32-bit number below, or before the first above, as 32 bits tell them.
 

@@ -49,7 +49,7 @@ def explain(
     feature costs (1 where nothing is said), so that 'shortest' means 'cheapest'. A value may be missing if the decision
     does not depend on it: the reasons then hold whatever it is, and do not mention it. With a reference table, `data`,
     the widest of several general reasons is the one that fits the most of its rows, and each knows how many; what
-    `reference` made of a table once serves many instances.
+    `Reference.of_table` makes of a table once serves many instances.
 
     >>> import quia
     >>> switch = quia.DecisionGraph.from_dict({
@@ -62,11 +62,7 @@ def explain(
     """
     classifier = loaded(classifier)
     question = ask(classifier, instance, against=against, frozen=frozen, costs=costs)
-    reference = None
-    if data is not None:
-        from quia.batch.reference import reference as encoded
-
-        reference = encoded(classifier, data)
+    reference = None if data is None else Reference.of_table(classifier, data)
     return Explanation(classifier, given_values(classifier.variables, instance), question, reference)
 
 

@@ -26,8 +26,9 @@ class _First(NamedTuple):
 class GeneralReasons(Reasons):
     """The general reasons of one kind: as `Reasons`, each set of features with all its boxes, the widest first.
 
-    `limit` counts these. How many there are in all only listing them tells, so `count` is None where the sets of
-    features are more than a hundred; `set_count`, the length of each and `counts_by_feature` are about those sets.
+    `limit` counts these. How many there are in all only listing them tells, so `count` is None where a limit cuts them
+    short, or the sets of features are more than a hundred; `set_count`, `counts_by_length` and `counts_by_feature` are
+    about those sets.
     """
 
     widening: Widening = field(repr=False)
@@ -63,17 +64,17 @@ class GeneralReasons(Reasons):
         for members in self._listing():
             yield from self._widened(members, patience)
 
-    def _widened(self, members: Members, patience: Patience) -> list[Reason]:
+    def _widened(self, members: Members, patience: Patience) -> Iterator[Reason]:
         with self.patience.spending(), patience.step() as clock:
             return self.widening.reasons(members, clock)
 
     @cached_property
     def count(self) -> int | None:
-        """How many there are, whatever the limit; None if that could not be found out, or only listing would tell."""
+        """How many there are; None if that could not be found out, or only listing beyond the limit would tell."""
+        if self._keeps_first:
+            return len(self._first.reasons) if self._first.complete else None
         if self.set_count is None or self.set_count > MOST_KEPT:
             return None
-        if self._keeps_first and self._first.complete:
-            return len(self._first.reasons)
         try:
             return sum(1 for _ in self._every())
         except OutOfTime:
@@ -105,4 +106,4 @@ class GeneralReasons(Reasons):
         """n reasons drawn at random, with repetition: each set of features is equally likely, and each reason of it."""
         choice = random.Random(seed)
         drawn = (tuple(map(self._index, reason.features)) for reason in super().sample(n, seed=seed))
-        return [choice.choice(self._widened(members, Patience(None))) for members in drawn]
+        return [choice.choice(list(self._widened(members, Patience(None)))) for members in drawn]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from quia.variables import UNKNOWN, Variable, tested_values
 if TYPE_CHECKING:
     from quia.nnf import NNF
     from quia.question import Question
+    from quia.ranges import Ranges
+    from quia.reason import Kind
     from quia.region import Region
 
 States = Sequence[int] | Mapping[int, int]
@@ -244,6 +247,39 @@ class DecisionGraph(ByFields, ClassifierBase):
             np.array([high for _, high in pairs], np.int32),
         )
         return None if found is None else tuple(found)
+
+    def widen(
+        self,
+        question: Question,
+        kind: Kind,
+        members: Sequence[int],
+        intervals: bool,
+        *,
+        certain: bool = False,
+        timeout: float | None = None,
+    ) -> list[tuple[Ranges, ...]]:
+        """All largest boxes over a reason's variables, widest first."""
+        start, low, high = (
+            part.tolist()
+            for part in self.kernel.widen(
+                np.array(question.states, np.int32),
+                members,
+                necessary=kind == "necessary",
+                numbers=self.number_counts if intervals else None,
+                certain=certain,
+                timeout=timeout,
+                **self.kernel_question(question),
+            )
+        )
+        pairs = tuple(zip(low, high, strict=True))
+        sets = [pairs[a:b] for a, b in pairwise(start)]
+        width = len(members)
+        return [tuple(sets[at : at + width]) for at in range(0, len(sets), width)] if width else [()]
+
+    @cached_property
+    def number_counts(self) -> npt.NDArray[np.int32]:
+        """Of each variable how many of its states are numbers, in their order."""
+        return np.array([len(v.cuts) + 1 if v.is_numeric else 0 for v in self.variables], np.int32)
 
     def differing(self, protected: Collection[int]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """Two instances that differ in protected variables only and are decided differently; None if there are none."""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from quia.literal import Literal
 from quia.variables import Variable
+
+if TYPE_CHECKING:
+    from quia.classifier import Classifier
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +35,16 @@ class Reference:
         """
         distinct, repeats = np.unique(rows, axis=0, return_counts=True)
         return Reference(tuple(variables), np.asfortranarray(distinct), repeats.astype(np.int64))
+
+    @staticmethod
+    def of_table(classifier: Classifier, data: Any) -> Reference:
+        """The rows of a DataFrame, an Arrow table, a list of mappings or an array, as a classifier's states.
+
+        `explain` takes it as its `data`, for many instances, so that the table is looked at once.
+        """
+        from quia.batch.reference import reference
+
+        return reference(classifier, data)
 
     def __len__(self) -> int:
         return int(self.repeats.sum())

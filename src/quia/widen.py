@@ -7,7 +7,7 @@ here they are found by `escape` alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from quia._kernel import OverBudget
@@ -57,10 +57,10 @@ class Widening:
             return sufficient_boxes(self.classifier, self.question, of, self.intervals, clock)
         return necessary_boxes(self.classifier, self.question, of, self.intervals, clock, certain=certain)
 
-    def reasons(self, of: Members, clock: Clock) -> list[Reason]:
-        """The general reasons over a reason's variables, the widest first."""
-        found = [self._reason(of, box) for box in self.boxes(of, clock)]
-        return found if self.reference is None else sorted(found, key=lambda reason: -(reason.rows or 0))
+    def reasons(self, of: Members, clock: Clock) -> Iterator[Reason]:
+        """The general reasons over a reason's variables, widest first; those that are not asked for are not made."""
+        made = (self._reason(of, box) for box in self.boxes(of, clock))
+        return made if self.reference is None else iter(sorted(made, key=lambda reason: -(reason.rows or 0)))
 
     def _reason(self, of: Members, box: Box) -> Reason:
         literals = tuple(Literal(self.question.variables[v], ranges) for v, ranges in zip(of, box, strict=True))
