@@ -12,7 +12,7 @@ from quia.web.openapi import json_schema
 from quia.web.schema import Explanation, Model
 
 FOLDER = Path(__file__).parent / "schemas"
-FILES = {"explanation-1.json": Explanation, "model-1.json": Model}
+FILES = {"explanation-2.json": Explanation, "model-1.json": Model}
 
 
 def text(name: str) -> str:

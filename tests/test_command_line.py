@@ -41,8 +41,9 @@ def test_explain_reads_well(capsys: pytest.CaptureFixture[str], model: Path) -> 
     assert (code, err) == (0, "")
     assert "Decision: Reject" in out
     assert "Reject because Essay=fail and Interview=fail, whatever the rest" in out
-    assert "could change with: Interview ≠ fail" in out
-    assert "with Interview=pass: Accept" in out
+    assert "Reject because SAT < 1450 and GPA ≠ high and Interview=fail, whatever the rest" in out
+    assert "would change with: SAT >= 1450 and Essay=pass" in out
+    assert "with Interview=pass (now fail): Accept" in out
     assert "\x1b" not in out, "colour only on a terminal"
 
 
@@ -70,12 +71,79 @@ def test_the_question_is_passed_on(capsys: pytest.CaptureFixture[str], model: Pa
     answer = json.loads(out)
     assert code == 0
     assert answer["against"] == "Accept"
-    assert answer["necessary"]["reasons"] == [{"SAT": "< 1450", "Essay": "fail"}]
+    [reason] = answer["necessary"]["reasons"]
+    assert reason["states"] == {"SAT": "< 1450", "Essay": "fail"}
+    assert [condition["text"] for condition in reason["changes"]] == [">= 1450", "pass"]
     assert answer["bias"]["biased"] is False
     code, out, _ = run(capsys, "explain", model, *settings(), "--limit", "1")
     assert "3 necessary reasons, the first 1 of them" in out
     code, out, _ = run(capsys, "explain", model, *settings(), "--all")
-    assert out.count("could change with") == 3
+    assert out.count("would change with") == 3
+
+
+def test_reasons_by_states_or_in_sets(capsys: pytest.CaptureFixture[str], model: Path) -> None:
+    code, out, _ = run(capsys, "explain", model, *settings(), "--states")
+    assert code == 0
+    assert "Reject because SAT < 1450 and GPA=medium and Interview=fail, whatever the rest" in out
+    assert "could change with: Interview ≠ fail" in out
+    assert "with Interview=pass (now fail): Accept" in out
+    code, out, _ = run(capsys, "explain", model, *settings(), "--states", "--json")
+    assert (code, json.loads(out)["general"]) == (0, False)
+    code, out, _ = run(capsys, "explain", model, *settings(), "--sets")
+    assert (code, out) == run(capsys, "explain", model, *settings())[:2], "no number here has a gap"
+    code, _, err = run(capsys, "explain", model, *settings(), "--states", "--sets")
+    assert code == 2
+    assert "not allowed with" in err
+
+
+def test_sets_with_gaps(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    nodes = {
+        "x": {"test": "x", "edges": [{"if": ["<= 1", "> 5"], "to": "yes"}, {"if": "(1, 5]", "to": "no"}]},
+        "yes": {"class": "yes"},
+        "no": {"class": "no"},
+    }
+    graph = {"quia": 1, "variables": {"x": {"kind": "numeric"}}, "classes": ["yes", "no"], "root": "x", "nodes": nodes}
+    (tmp_path / "gap.json").write_text(json.dumps(graph))
+    asked = ["explain", tmp_path / "gap.json", "--set", "x=0"]
+    assert "yes because x <= 1, whatever the rest" in run(capsys, *asked)[1]
+    assert "yes because x <= 1 or > 5, whatever the rest" in run(capsys, *asked, "--sets")[1]
+
+
+def test_a_reference_table(capsys: pytest.CaptureFixture[str], model: Path, tmp_path: Path) -> None:
+    table = tmp_path / "people.csv"
+    table.write_text(
+        "id,SAT,GPA,Essay,Interview\n1,1400,low,pass,fail\n2,1400,medium,fail,fail\n3,1500,high,fail,pass\n4,,low,,\n"
+    )
+    asked = ["explain", model, "--data", table, "--row", "2", "--reference", table]
+    code, out, err = run(capsys, *asked)
+    assert (code, err) == (0, "")
+    assert "Reject because Essay=fail and Interview=fail, whatever the rest (fits 1 of 4 rows)\n" in out
+    assert "SAT < 1450 and GPA ≠ high and Interview=fail, whatever the rest (fits 2 of 4 rows)\n" in out
+    answer = json.loads(run(capsys, *asked, "--json")[1])
+    assert (answer["rows"], [reason["rows"] for reason in answer["sufficient"]["reasons"]]) == (4, [1, 2])
+    code, _, err = run(capsys, "report", *asked[1:], "-o", table)
+    assert code == 2
+    assert "--reference and -o are the same file" in err or "--data and -o are the same file" in err
+
+
+@pytest.mark.parametrize(
+    ("table", "fault"),
+    [
+        ("SAT,GPA,Essay,Interview\n1,low,fail,fail\n1,lov,fail,fail\n2,lov,pass,pass\n", "row 2 of"),
+        ("SAT,GPA,Essay,Interview\n1,low,fail,fail\n1,low\n", "row 2 of"),
+        ("SAT,GPA,Essay\n1,low,fail\n", "no column 'Interview'"),
+        ("SAT,GPA,Essay,Interview\n", "people.csv: has no rows"),
+    ],
+)
+def test_faults_of_a_reference_table(
+    capsys: pytest.CaptureFixture[str], model: Path, tmp_path: Path, table: str, fault: str
+) -> None:
+    (tmp_path / "people.csv").write_text(table)
+    code, out, err = run(capsys, "explain", model, *settings(), "--reference", tmp_path / "people.csv")
+    assert (code, out) == (2, "")
+    assert fault in err
+    assert "people.csv" in err
+    assert len(err.splitlines()) == 1
 
 
 @pytest.mark.parametrize(
@@ -89,6 +157,7 @@ def test_the_question_is_passed_on(capsys: pytest.CaptureFixture[str], model: Pa
         (["explain", "MODEL", *settings(), "--against", "Reject"], "already"),
         (["explain", "MODEL", "--data", "none.csv", "--row", "1"], "none.csv: cannot be read: No such file"),
         (["explain", "MODEL", "--data", "MODEL", "--row", "0"], "counted from 1"),
+        (["explain", "MODEL", *settings(), "--reference", "none.csv"], "none.csv: cannot be read: No such file"),
         (["explain", "MODEL", "--data", "MODEL"], "go together"),
         (["explain", "MODEL", "--instance", "MODEL", "--data", "MODEL", "--row", "1"], "give one of them"),
         (["explain", "none.json", *settings()], "none.json: cannot be read: No such file"),

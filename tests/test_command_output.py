@@ -207,7 +207,7 @@ def test_every_encoding_of_stdout(examples: Path, tmp_path: Path, encoding: str)
     text = started(model, env=environment)
     assert (text.returncode, text.stderr) == (0, b"")
     sign = "≠" if encoding == "utf-8" else "!="
-    assert f"could change with: Interview {sign} fail" in text.stdout.decode(encoding)
+    assert f"because SAT < 1450 and GPA {sign} high and Interview=fail" in text.stdout.decode(encoding)
     answer = started(model, "--json", env=environment)
     assert json.loads(answer.stdout.decode("utf-8"))["decision"] == "Écarté"
     converted = subprocess.run(

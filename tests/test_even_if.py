@@ -95,6 +95,18 @@ def test_the_sentences(luna):
     )
 
 
+def test_the_reasons_are_general_unless_states_are_asked_for(examples):
+    applicant = {"SAT": 1400, "GPA": "medium", "Essay": "fail", "Interview": "fail"}
+    why = explain(quia.load(examples / "admissions.json"), applicant)
+    told = why.even_if(["Essay"])
+    assert [reason.is_general for reason in told.because] == [True]
+    assert str(told).endswith("because SAT < 1450 and GPA ≠ high and Interview=fail")
+    states = why.even_if(["Essay"], general=False)
+    assert list(states.because) == [r for r in why.sufficient_reasons() if "Essay" not in r.features]
+    assert str(states).endswith("because SAT < 1450 and GPA=medium and Interview=fail")
+    assert str(why.even_if(["GPA", "Essay"])).startswith("no: with GPA=high and Essay=pass, and all else the same")
+
+
 def test_what_it_is_made_of(luna):
     told = luna.even_if(["E"])
     assert told.to_dict() == {
@@ -102,11 +114,23 @@ def test_what_it_is_made_of(luna):
         "holds": True,
         "decision": "admit",
         "against": None,
-        "because": {"complete": True, "reasons": [{"G": "yes", "W": "yes", "R": "yes"}]},
-        "changes": {},
+        "because": {
+            "complete": True,
+            "count": 1,
+            "sets": 1,
+            "reasons": [
+                {
+                    "features": ["G", "R", "W"],
+                    "states": {"G": "yes", "R": "yes", "W": "yes"},
+                    "conditions": [{"feature": name, "in": ["yes"], "text": "yes"} for name in "GRW"],
+                }
+            ],
+        },
+        "changes": [],
         "changed_decision": None,
+        "certain": True,
     }
-    assert luna.even_if(["R"]).to_dict()["changes"] == {"R": "no"}
+    assert luna.even_if(["R"]).to_dict()["changes"] == [{"feature": "R", "in": ["no"], "text": "no"}]
     assert str(pickle.loads(pickle.dumps(told))) == str(told)
     with pytest.raises(InstanceError, match="features is 'Q', which is no feature"):
         luna.even_if(["Q"])

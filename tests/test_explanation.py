@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,10 @@ import pandas as pd
 import pytest
 
 import quia
+from quia.patience import OutOfTime
+from quia.show.text import explanation_text
+from quia.widen import Widening
+from strategies import complete_tree
 from work import counted
 
 APPLICANT = {"SAT": 1400, "GPA": "medium", "Essay": "fail", "Interview": "fail"}
@@ -96,9 +101,9 @@ def test_nearest_changes_where_there_are_more_paths_than_stars() -> None:
         {"quia": 1, "variables": variables, "classes": ["ok", "ko"], "root": "a0", "nodes": nodes}
     )
     why = quia.explain(graph, ["0"] * layers)
-    first, second = why.counterfactuals(limit=2)
-    assert [state.text for state in first.changes] == ["1"] * layers
-    assert [state.text for state in second.changes] == [*(["1"] * (layers - 1)), "2"]
+    [only] = why.counterfactuals(limit=2)
+    assert [literal.text for literal in only.changes] == ["≠ 0"] * layers
+    assert only.now == ("0",) * layers
     assert why.bias(variables).changed_decision == "ko"
 
 
@@ -190,32 +195,230 @@ def test_a_reason_is_a_frozen_set(admissions: quia.DecisionGraph) -> None:
 
 def test_json_is_the_stated_schema(admissions: quia.DecisionGraph) -> None:
     why = quia.explain(admissions, APPLICANT | {"SAT": np.float32(1400), "more": object()}, against="Accept")
+    sat = {"feature": "SAT", "missing": False}
+    low = [{"low": None, "high": 1450.0, "low_closed": False, "high_closed": False}]
+    high = [{"low": 1450.0, "high": None, "low_closed": True, "high_closed": False}]
+    below, above = ({**sat, "intervals": low, "text": "< 1450"}, {**sat, "intervals": high, "text": ">= 1450"})
+    no_essay, essay, no_interview, interview = (
+        {"feature": feature, "in": [state], "text": state}
+        for feature in ("Essay", "Interview")
+        for state in ("fail", "pass")
+    )
+    not_high = {"feature": "GPA", "in": ["low", "medium"], "text": "≠ high"}
     data = json.loads(why.to_json())
     assert data == {
-        "schema": "quia/explanation/1",
+        "schema": "quia/explanation/2",
         "instance": APPLICANT,
         "states": {"SAT": "< 1450", "GPA": "medium", "Essay": "fail", "Interview": "fail"},
         "decision": "Reject",
         "against": "Accept",
+        "general": True,
         "necessary": {
             "complete": True,
             "count": 3,
+            "sets": 3,
             "reasons": [
-                {"Interview": "fail"},
-                {"SAT": "< 1450", "Essay": "fail"},
-                {"GPA": "medium", "Essay": "fail"},
+                {
+                    "features": ["Interview"],
+                    "states": {"Interview": "fail"},
+                    "conditions": [no_interview],
+                    "changes": [interview],
+                },
+                {
+                    "features": ["SAT", "Essay"],
+                    "states": {"SAT": "< 1450", "Essay": "fail"},
+                    "conditions": [below, no_essay],
+                    "changes": [above, essay],
+                },
+                {
+                    "features": ["GPA", "Essay"],
+                    "states": {"GPA": "medium", "Essay": "fail"},
+                    "conditions": [not_high, no_essay],
+                    "changes": [{"feature": "GPA", "in": ["high"], "text": "high"}, essay],
+                },
             ],
         },
         "sufficient": {
             "complete": True,
             "count": 2,
+            "sets": 2,
             "reasons": [
-                {"Essay": "fail", "Interview": "fail"},
-                {"SAT": "< 1450", "GPA": "medium", "Interview": "fail"},
+                {
+                    "features": ["Essay", "Interview"],
+                    "states": {"Essay": "fail", "Interview": "fail"},
+                    "conditions": [no_essay, no_interview],
+                },
+                {
+                    "features": ["SAT", "GPA", "Interview"],
+                    "states": {"SAT": "< 1450", "GPA": "medium", "Interview": "fail"},
+                    "conditions": [below, not_high, no_interview],
+                },
             ],
         },
-        "counterfactuals": [{"changes": {"Interview": "pass"}, "decision": "Accept"}],
+        "counterfactuals": [
+            {
+                "features": ["Interview"],
+                "changes": [interview],
+                "now": {"Interview": "fail"},
+                "decision": "Accept",
+                "certain": True,
+            }
+        ],
     }
+
+
+def test_json_of_states(admissions: quia.DecisionGraph) -> None:
+    data = json.loads(quia.explain(admissions, APPLICANT).to_json(general=False))
+    assert data["general"] is False
+    for kind in ("necessary", "sufficient"):
+        for reason in data[kind]["reasons"]:
+            assert reason.keys() == {"features", "states", "conditions"}
+            assert {c["feature"]: c["text"] for c in reason["conditions"]} == reason["states"]
+    assert data["counterfactuals"][0]["now"] == {"Interview": "fail"}
+
+
+def test_json_of_bias(admissions: quia.DecisionGraph) -> None:
+    answer = quia.explain(admissions, APPLICANT).to_dict(protected=["SAT", "Essay", "Interview"])
+    bias = answer["bias"]
+    assert bias["changes"] == [{"feature": "Interview", "in": ["pass"], "text": "pass"}]
+    assert (bias["decision"], bias["certain"], bias["complete"]) == ("Accept", True, True)
+    assert bias["reasons"] == answer["necessary"]["reasons"][:2]
+    states = quia.explain(admissions, APPLICANT).to_dict(protected=["Interview"], general=False)["bias"]["reasons"]
+    assert [reason.keys() for reason in states] == [{"features", "states", "conditions"}]
+
+
+def test_values_now_are_as_they_were_given(admissions: quia.DecisionGraph) -> None:
+    why = quia.explain(admissions, APPLICANT | {"SAT": np.float32(1400)}, frozen=["Interview"])
+    second, first = why.counterfactuals()
+    assert str(first) == "SAT >= 1450 (now 1400) and Essay=pass (now fail): Accept"
+    assert json.loads(json.dumps(first.to_dict()))["now"] == {"SAT": 1400.0, "Essay": "fail"}
+    assert second.now == ("medium", "fail")
+    assert first == pickle.loads(pickle.dumps(first))
+
+
+def by_x(no: list[str], yes: list[str]) -> quia.DecisionGraph:
+    """x alone decides, by the intervals that it is in."""
+    nodes = {
+        "x": {"test": "x", "edges": [{"if": no, "to": "no"}, {"if": yes, "to": "yes"}]},
+        "no": {"class": "no"},
+        "yes": {"class": "yes"},
+    }
+    return quia.DecisionGraph.from_dict(
+        {"quia": 1, "variables": {"x": {"kind": "numeric"}}, "classes": ["yes", "no"], "root": "x", "nodes": nodes}
+    )
+
+
+def test_several_reasons_with_the_same_features_are_told_of() -> None:
+    why = quia.explain(by_x(["(0, 10]", "(20, 30]"], ["<= 0", "(10, 20]", "> 30"]), {"x": 15})
+    assert str(why) == (
+        "Decision: yes\n\n1 sufficient reason\n  yes because x in (10, 20], whatever the rest\n\n"
+        "2 necessary reasons over 1 set of features\n  would change with: x in (0, 10]\n"
+        "  would change with: x in (20, 30]\n\nNearest changes\n  with x in (0, 10] (now 15): no\n"
+        "  with x in (20, 30] (now 15): no"
+    )
+    sets = explanation_text(why.answer(intervals=False))
+    assert "yes because x <= 0 or in (10, 20] or > 30, whatever the rest" in sets
+    assert "would change with: x in (0, 10] or in (20, 30]" in sets
+    states = explanation_text(why.answer(general=False))
+    assert "1 necessary reason\n  could change with: x <= 10 or > 20\n" in states
+    assert "Nearest changes\n  with x in (0, 10] (now 15): no\n" in states
+    data = why.to_dict()["necessary"]
+    assert (data["count"], data["sets"], data["complete"]) == (2, 1, True)
+    cut = explanation_text(why.answer(limit=1))
+    assert "2 necessary reasons over 1 set of features, the first 1 of them\n" in cut
+    assert "Nearest changes, the first 1 of them\n  with x in (0, 10] (now 15): no" in cut
+
+
+def test_against_a_class_the_class_is_named(examples: Path) -> None:
+    iris = quia.load(examples / "iris.json")
+    flower = {"sepallength": 5, "sepalwidth": 3, "petallength": 5, "petalwidth": 2}
+    text = str(quia.explain(iris, flower, against="Iris-setosa"))
+    assert "Not Iris-setosa because petalwidth > 0.6, whatever the rest" in text
+    assert "would be Iris-setosa with: petalwidth <= 0.6" in text
+
+
+def test_that_a_value_goes_missing_is_no_advice() -> None:
+    text = str(quia.explain(by_x(["missing"], ["(-inf, inf)"]), {"x": 15}))
+    assert "yes because x is not missing, whatever the rest" in text
+    assert "would change with: x is missing" in text
+    assert text.endswith("Nearest changes: none, unless a value goes missing")
+
+
+def test_what_is_not_known_only_could_change_a_decision() -> None:
+    """a and b, or c: with no c, what a and b say is enough; without b, it depends on c."""
+    graph = quia.DecisionGraph.from_dict(
+        complete_tree(
+            dict.fromkeys("abc", "01"), lambda w: "yes" if w["a"] == w["b"] == "1" or (w["c"] > w["a"]) else "no"
+        )
+    )
+    text = str(quia.explain(graph, {"a": "1", "b": "1", "c": None}))
+    assert "could change with: a=0" in text
+    assert "would" not in text
+    assert "with a=0 (now 1): could be no" in text
+
+
+def ladder(features: int) -> quia.DecisionGraph:
+    """Pairs of features, of which each pair needs one that is high: so many pairs have 2^pairs sufficient reasons."""
+    nodes: dict[str, Any] = {"yes": {"class": "yes"}, "no": {"class": "no"}}
+    for pair in range(features // 2):
+        onward = f"a{pair + 1}" if pair + 1 < features // 2 else "yes"
+        nodes[f"a{pair}"] = {
+            "test": f"x{pair}",
+            "edges": [{"if": "> 5", "to": onward}, {"if": "<= 5", "to": f"b{pair}"}],
+        }
+        nodes[f"b{pair}"] = {"test": f"y{pair}", "edges": [{"if": "> 5", "to": onward}, {"if": "<= 5", "to": "no"}]}
+    variables = {f"{name}{pair}": {"kind": "numeric"} for pair in range(features // 2) for name in "xy"}
+    return quia.DecisionGraph.from_dict(
+        {"quia": 1, "variables": variables, "classes": ["yes", "no"], "root": "a0", "nodes": nodes}
+    )
+
+
+def test_more_sets_of_features_than_are_listed() -> None:
+    why = quia.explain(ladder(18), [9] * 18)
+    text = explanation_text(why.answer(limit=3))
+    assert "\nSufficient reasons over 512 sets of features: the first 3\n" in text
+    data = why.to_dict(limit=3)["sufficient"]
+    assert (data["count"], data["sets"], data["complete"], len(data["reasons"])) == (None, 512, False, 3)
+    assert why.answer(limit=3).in_time
+    every = why.answer(limit=None)
+    assert "\n512 sufficient reasons\n" in explanation_text(every)
+    assert every.to_dict()["sufficient"]["count"] == 512
+
+
+def test_time_that_runs_out_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Late(Widening):
+        def boxes(self, of: Any, clock: Any, *, certain: bool = False) -> Any:
+            if of[-1] > 16 or self.kind == "necessary":
+                raise OutOfTime
+            return super().boxes(of, clock, certain=certain)
+
+    monkeypatch.setattr("quia.explanation.Widening", Late)
+    monkeypatch.setattr("quia.counterfactual.Widening", Late)
+    answer = quia.explain(ladder(18), [9] * 18).answer()
+    text = explanation_text(answer)
+    assert "Sufficient reasons over 512 sets of features: 1 found before time ran out; there may be more\n" in text
+    assert "Necessary reasons over 9 sets of features: 0 found before time ran out; there may be more\n" in text
+    assert "Nearest changes: none found before time ran out; there may be more" in text
+    assert not answer.in_time
+
+
+def test_rows_of_a_reference_table(admissions: quia.DecisionGraph) -> None:
+    rows = [APPLICANT | {"SAT": sat, "GPA": gpa} for sat in (1300, 1440, 1500) for gpa in ("low", "medium", "high")]
+    why = quia.explain(admissions, APPLICANT, data=rows)
+    text = str(why)
+    assert "Reject because Essay=fail and Interview=fail, whatever the rest (fits 9 of 9 rows)\n" in text
+    assert "SAT < 1450 and GPA ≠ high and Interview=fail, whatever the rest (fits 4 of 9 rows)\n" in text
+    assert "would change with: SAT >= 1450 and Essay=pass (fits 0 of 9 rows)\n" in text
+    assert "SAT < 1450 and GPA=medium and Interview=fail, whatever the rest (fits 2 of 9 rows)" in explanation_text(
+        why.answer(general=False)
+    )
+    data = why.to_dict()
+    assert data["rows"] == 9
+    assert [reason["rows"] for reason in data["sufficient"]["reasons"]] == [9, 4]
+    assert [reason["rows"] for reason in data["necessary"]["reasons"]] == [0, 0, 0]
+    states = why.to_dict(general=False)
+    assert [reason["rows"] for reason in states["sufficient"]["reasons"]] == [9, 2]
+    assert all("rows" not in reason for reason in states["necessary"]["reasons"])
 
 
 def test_values_that_json_cannot_hold() -> None:
@@ -235,7 +438,10 @@ def test_values_that_json_cannot_hold() -> None:
     missing = json.loads(quia.explain(graph, {"x": math.nan}).to_json())
     assert (missing["instance"], missing["states"], missing["decision"]) == ({"x": None}, {"x": "missing"}, "no")
     assert json.loads(quia.explain(graph, {"x": math.inf}).to_json())["instance"] == {"x": "inf"}
-    assert "could change with: x is not missing" in str(quia.explain(graph, {"x": None}))
+    assert "would change with: x <= 0\n" in str(quia.explain(graph, {"x": None}))
+    assert "could change with: x is not missing" in explanation_text(
+        quia.explain(graph, {"x": None}).answer(general=False)
+    )
     untested = quia.DecisionGraph.from_dict(
         graph.to_dict() | {"variables": {"x": {"kind": "numeric"}, "y": {"kind": "numeric"}}}
     )

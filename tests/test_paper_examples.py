@@ -43,11 +43,22 @@ def test_admissions(admissions: quia.DecisionGraph) -> None:
     assert texts(why.necessary_reasons(shortest=True)) == ["Interview=fail"]
 
 
+def test_admissions_in_general(admissions: quia.DecisionGraph) -> None:
+    """Figures 1 and 2, as wide as they are true: a low GPA would do as well, and what would not is what changes it."""
+    why = quia.explain(admissions, APPLICANT)
+    assert texts(why.sufficient_reasons(general=True)) == [
+        "Essay=fail and Interview=fail",
+        "SAT < 1450 and GPA ≠ high and Interview=fail",
+    ]
+    changes = [" and ".join(map(str, reason.changes)) for reason in why.necessary_reasons(general=True)]
+    assert changes == ["Interview=pass", "SAT >= 1450 and Essay=pass", "GPA=high and Essay=pass"]
+
+
 def test_admissions_a_violation_that_keeps_the_decision(admissions: quia.DecisionGraph) -> None:
     """§5: GPA=high, Essay=pass reverses the decision; GPA=low, Essay=pass keeps it, but not congruently."""
     free = quia.explain(admissions, APPLICANT, frozen=["Interview", "SAT"])
     assert texts(free.necessary_reasons()) == ["GPA=medium and Essay=fail"]
-    assert texts(free.counterfactuals()) == ["GPA=high and Essay=pass: Accept"]
+    assert texts(free.counterfactuals()) == ["GPA=high (now medium) and Essay=pass (now fail): Accept"]
     why = quia.explain(admissions, APPLICANT)
     kept = APPLICANT | {"GPA": "low", "Essay": "pass"}
     assert admissions.classify(kept) == "Reject"
@@ -108,7 +119,7 @@ def test_target(examples: Path) -> None:
     assert texts(quia.explain(tree, instance).necessary_reasons()) == ["X=x2", "Y=y1"]
     targeted = quia.explain(tree, instance, against="c3")
     assert texts(targeted.necessary_reasons()) == ["Y=y1"]
-    assert texts(targeted.counterfactuals()) == ["Y=y2: c3"]
+    assert texts(targeted.counterfactuals()) == ["Y=y2 (now y1): c3"]
 
 
 def ternary() -> quia.DecisionGraph:

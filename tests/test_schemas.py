@@ -22,7 +22,8 @@ MODELS = sorted((ROOT / "examples").glob("*.json"))
 
 
 def validator(name: str) -> Any:
-    schema = json.loads((SCHEMAS / f"{name}-1.json").read_text())
+    [file] = SCHEMAS.glob(f"{name}-*.json")
+    schema = json.loads(file.read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
 
@@ -48,6 +49,8 @@ def test_examples(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
         instance = example_instance(graph, seed)
         why = quia.explain(graph, instance)
         validator("explanation").validate(json.loads(why.to_json()))
+        validator("explanation").validate(why.to_dict(general=False))
+        validator("explanation").validate(why.to_dict(intervals=False, protected=[v.name for v in graph.variables]))
         validator("nnf").validate(json.loads(json.dumps(why.complete_reason.to_dict())))
         for label in graph.classes:
             if label != why.decision:
@@ -63,12 +66,17 @@ def test_random_graphs() -> None:
         validator("graph").validate(data)
         validator("graph").validate(graph.to_dict())
         validator("explanation").validate(json.loads(why.to_json()))
+        validator("explanation").validate(json.loads(why.to_json(general=False)))
         validator("nnf").validate(why.complete_reason.to_dict())
 
 
 def test_what_the_command_line_prints(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     luna = ROOT / "examples" / "luna.json"
     values = [text for name in "EFGRW" for text in ("--set", f"{name}=yes")]
+    table = tmp_path / "table.csv"
+    table.write_text("E,F,G,R,W\nyes,yes,yes,no,no\n")
+    for more in (["--states"], ["--sets"], ["--reference", str(table)], ["--states", "--reference", str(table)]):
+        validator("explanation").validate(printed(capsys, "explain", luna, *values, *more, "--json"))
     for more in ([], ["--shortest"], ["--protected", "R"], ["--protected", "G"], ["--frozen", "E"], ["--timeout", "0"]):
         validator("explanation").validate(printed(capsys, "explain", luna, *values, *more, "--json"))
     broken = tmp_path / "broken.json"
@@ -152,8 +160,8 @@ def test_every_schema_is_listed_in_the_docs() -> None:
 
 
 def test_every_format_has_a_schema() -> None:
-    """Each `quia/…/1` that the source writes."""
+    """Each `quia/…/1` that the source writes, in the version that it writes."""
     source = Path(quia.__file__).parent
-    named = {name for file in source.rglob("*.py") for name in re.findall(r'"quia/([a-z]+)/1"', file.read_text())}
-    assert named <= {file.stem.removesuffix("-1") for file in SCHEMAS.glob("*.json")}
-    assert {"batch", "check", "explanation", "model", "nnf"} <= named
+    named = {found for file in source.rglob("*.py") for found in re.findall(r'"quia/([a-z]+)/(\d)"', file.read_text())}
+    assert {"-".join(found) for found in named} <= {file.stem for file in SCHEMAS.glob("*.json")}
+    assert {"batch", "check", "explanation", "model", "nnf"} <= {name for name, _ in named}

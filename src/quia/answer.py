@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,9 +11,10 @@ from quia.bias import Bias
 from quia.counterfactual import Counterfactuals
 from quia.question import AboutQuestion, Question
 from quia.reasons import Reasons
+from quia.values import plain_value
 from quia.variables import UNKNOWN
 
-SCHEMA = "quia/explanation/1"
+SCHEMA = "quia/explanation/2"
 
 
 class Shares(dict[str, Fraction]):
@@ -30,7 +30,8 @@ class Answer(AboutQuestion):
 
     `instance` has the values as they were given, `tested` the variables that the classifier tests. With `is_shortest`
     only the shortest reasons were asked for. A decision `is_constant` if nothing can change it; the class that it is
-    asked against `is_never` given if no leaf has it. The reasons are general, unless `is_general` is False.
+    asked against `is_never` given if no leaf has it. The reasons are general, unless `is_general` is False; `rows` is
+    how many rows the reference table has, if there is one.
     """
 
     question: Question
@@ -44,6 +45,7 @@ class Answer(AboutQuestion):
     is_constant: bool = False
     is_never: bool = False
     is_general: bool = True
+    rows: int | None = None
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -58,11 +60,12 @@ class Answer(AboutQuestion):
     @property
     def in_time(self) -> bool:
         """Whether time and memory were enough; a limit is no fault."""
-        enough = self.changes.complete or len(self.changes) == self.necessary.limit
-        return self.necessary.set_count is not None and self.sufficient.set_count is not None and enough
+        found = (self.necessary, self.sufficient, self.changes)
+        is_counted = self.necessary.set_count is not None and self.sufficient.set_count is not None
+        return is_counted and all(each.complete or len(each) == self.necessary.limit for each in found)
 
     def to_dict(self) -> dict[str, Any]:
-        """The answer as plain data: the JSON format `quia/explanation/1`."""
+        """The answer as plain data: the JSON format `quia/explanation/2`."""
         states = self.question.states
         known = (v for v in self.tested if states[v] != UNKNOWN)
         return {
@@ -72,27 +75,11 @@ class Answer(AboutQuestion):
             **({"unknown": list(self.unknown)} if self.unknown else {}),
             "decision": self.decision,
             "against": self.against,
-            "necessary": _reasons_dict(self.necessary),
-            "sufficient": _reasons_dict(self.sufficient),
+            "general": self.is_general,
+            **({} if self.rows is None else {"rows": self.rows}),
+            "necessary": self.necessary.to_dict(),
+            "sufficient": self.sufficient.to_dict(),
             "counterfactuals": [change.to_dict() for change in self.changes],
             **({} if self.changes.complete else {"counterfactuals_complete": False}),
             **({} if self.bias is None else {"bias": self.bias.to_dict()}),
         }
-
-
-def _reasons_dict(found: Reasons) -> dict[str, Any]:
-    return {"complete": found.complete, "count": found.count, "reasons": [reason.to_dict() for reason in found]}
-
-
-def plain_value(value: Any) -> Any:
-    """A value that JSON can hold."""
-    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
-        value = value.item()  # a NumPy scalar
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
-        return hex(value)
-    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
-
-
-_MOST_BITS = 10_000  # Python writes larger numbers in no other way

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from quia.arguments import feature_indices
 from quia.classifier import Classifier, FindsBias, loaded, offers
 from quia.errors import TooLarge
-from quia.literal import Literal, State
+from quia.literal import Literal, State, all_of
 from quia.question import Terms
 from quia.reasons import Reasons
 from quia.region import Region
@@ -26,10 +26,10 @@ class Bias:
     """Whether a decision can change by changing protected features alone, and the proof.
 
     `reasons` are the necessary reasons that speak of protected features only, found when they are read; `changes` are
-    states of protected features with which the decision is `changed_decision` (none, where a timeout was too short to
-    find the nearest), or, if that is not `certain`, with which it is so for some values of the features that are
-    unknown. In an explanation `against` a class, the question is
-    whether they alone can change the decision to that class.
+    regions of protected features' states, in all of which the decision is `changed_decision` (none, where a timeout was
+    too short to find the nearest), or, if that is not `certain`, in which it is so for some values of the features that
+    are unknown. In an explanation `against` a class, the question is whether they alone can change the decision to that
+    class.
     """
 
     protected: tuple[str, ...]
@@ -46,14 +46,15 @@ class Bias:
 
     def to_dict(self) -> dict[str, object]:
         """The `bias` item of the JSON format."""
+        reasons = self.reasons.to_dict()
         return {
             "protected": list(self.protected),
             "biased": self.biased,
-            "reasons": [reason.to_dict() for reason in self.reasons],
-            "complete": self.reasons.complete,
-            "changes": {state.feature: state.text for state in self.changes},
+            "reasons": reasons["reasons"],
+            "complete": reasons["complete"],
+            "changes": [literal.condition for literal in self.changes],
             "decision": self.changed_decision,
-            **({} if self.certain else {"certain": False}),
+            "certain": self.certain,
         }
 
     def __str__(self) -> str:
@@ -103,7 +104,7 @@ def _whatever(protected: Sequence[str]) -> str:
 
 
 def _all(states: Sequence[Literal]) -> str:
-    return " and ".join(map(str, states))
+    return all_of(map(str, states))
 
 
 def bias_of_classifier(classifier: Classifier, protected: Collection[str]) -> ClassifierBias:

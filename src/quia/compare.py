@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quia.bias import Bias
 from quia.literal import State
 from quia.reason import Reason
+from quia.region import Region
 from quia.variables import UNKNOWN
+from quia.widen import hull
 
 if TYPE_CHECKING:
     from quia.explanation import Explanation
@@ -24,28 +27,24 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Whether two instances are decided alike for a common reason (paper: Def. 4).
+    """Whether two instances are decided alike for a common reason.
 
-    If so, `common_reason` is a sufficient reason for both; if not, though they are decided alike, `witness` has a
-    change of what tells them apart after which the decision is another one.
+    They are `congruent` if the states that they share force the decision (paper: Def. 4). There may be a
+    `common_reason`, a general sufficient reason for both, though they are not: it only asks that the smallest box with
+    both in it forces the decision. Where they are decided alike and not congruent, `witness` has a change of what tells
+    them apart after which the decision is another one; if there is no common reason either, the change stays in that
+    box, and so proves both.
     """
 
     decisions: tuple[str, str]
     differences: tuple[Difference, ...]
+    congruent: bool
     common_reason: Reason | None
     witness: Bias | None
 
-    @property
-    def congruent(self) -> bool:
-        """Whether there is a common reason."""
-        return self.common_reason is not None
-
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain data."""
-        witness = None
-        if self.witness is not None:
-            changes = {state.feature: state.text for state in self.witness.changes}
-            witness = {"changes": changes, "decision": self.witness.changed_decision}
+        common, witness = self.common_reason, self.witness
         return {
             "congruent": self.congruent,
             "decisions": list(self.decisions),
@@ -53,22 +52,42 @@ class Comparison:
                 {"feature": feature, "one": one and one.text, "other": other and other.text}
                 for feature, one, other in self.differences
             ],
-            "common_reason": None if self.common_reason is None else self.common_reason.to_dict(),
-            "witness": witness,
+            "common_reason": None
+            if common is None
+            else {"features": list(common.features), "conditions": [literal.condition for literal in common]},
+            "witness": None
+            if witness is None
+            else {
+                "changes": [literal.condition for literal in witness.changes],
+                "decision": witness.changed_decision,
+            },
         }
 
 
 def compare(one: Explanation, other: Explanation, *, timeout: float | None = None) -> Comparison:
     """The decisions on two instances of one classifier; `timeout` is for the witness."""
     apart = [v for v in one.classifier.tested if one.states[v] != other.states[v]]
+    congruent = one.is_congruent(other.instance)
     common = one.common_reason(other.instance)
-    is_alike = one.decision == other.decision
+    witness = None
+    if not congruent and one.decision == other.decision:
+        asked = one if common is not None else _between(one, other, apart)
+        witness = asked.bias_of(apart, None, timeout)
     return Comparison(
         (one.decision, other.decision),
         tuple(Difference(one.variables[v].name, *(_state(each, v) for each in (one, other))) for v in apart),
+        congruent,
         common,
-        one.bias_of(apart, None, timeout) if common is None and is_alike else None,
+        witness,
     )
+
+
+def _between(one: Explanation, other: Explanation, apart: Collection[int]) -> Explanation:
+    """The explanation of one instance where only the worlds of the smallest box with both are possible."""
+    known = [v for v in apart if UNKNOWN not in (one.states[v], other.states[v])]
+    box = {v: hull(one.variables[v], one.states[v], other.states[v]) for v in known}
+    possible = one.question.possible.intersection(Region(one.variables, box))
+    return replace(one, question=replace(one.question, possible=possible))
 
 
 def _state(explanation: Explanation, variable: int) -> State | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import count, islice
 from typing import Any, NamedTuple
@@ -17,6 +17,7 @@ from quia.question import Question
 from quia.ranges import Ranges, covers, difference, members
 from quia.reason import Members
 from quia.region import Region
+from quia.values import plain_value
 from quia.variables import UNKNOWN, Variable
 from quia.widen import Widening
 
@@ -28,15 +29,16 @@ MOST_RANKED = 1000
 class Counterfactual:
     """A region of changes: what changes, and what the decision is then, wherever in the region.
 
-    Each change is a literal, any state of which will do; `now` is what the feature's value is at present. It is
-    `certain` if the decision is that one whatever the features are whose values are missing; else it is so for some
-    values of theirs.
+    Each change is a literal, any state of which will do; `now` is what the feature's value is at present, in words, and
+    `values` the same as it was given. It is `certain` if the decision is that one whatever the features are whose
+    values are missing; else it is so for some values of theirs.
     """
 
     changes: tuple[Literal, ...]
     decision: str
     certain: bool = True
     now: tuple[str, ...] = ()
+    values: tuple[Any, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -45,19 +47,26 @@ class Counterfactual:
 
     def to_dict(self) -> dict[str, object]:
         """The `counterfactuals` item of the JSON format."""
+        values = self.values or self.now
         return {
-            "changes": {literal.feature: literal.text for literal in self.changes},
-            "now": dict(zip(self.features, self.now, strict=False)),
+            "features": list(self.features),
+            "changes": [literal.condition for literal in self.changes],
+            "now": {name: plain_value(value) for name, value in zip(self.features, values, strict=False)},
             "decision": self.decision,
-            **({} if self.certain else {"certain": False}),
+            "certain": self.certain,
         }
 
-    def __str__(self) -> str:
-        told = [
+    @property
+    def text(self) -> str:
+        """What changes, each with what it is now: `capital-gain > 7055.5 (now 2174)`."""
+        present = self.now or ("",) * len(self.changes)
+        return all_of(
             f"{literal} (now {now})" if now else str(literal)
-            for literal, now in zip(self.changes, self.now or ("",) * len(self.changes), strict=True)
-        ]
-        return f"{all_of(told)}: {'' if self.certain else 'could be '}{self.decision}"
+            for literal, now in zip(self.changes, present, strict=True)
+        )
+
+    def __str__(self) -> str:
+        return f"{self.text}: {'' if self.certain else 'could be '}{self.decision}"
 
 
 class Change(NamedTuple):
@@ -105,7 +114,8 @@ def present(question: Question, values: Mapping[str, Any], variable: int) -> str
     value = values.get(named.name)
     if value is None or named.is_missing(value):
         return named.text(question.states[variable])
-    return number_text(float(value)) if isinstance(value, float) else str(value)
+    plain = plain_value(value)
+    return number_text(plain) if isinstance(plain, float) else str(plain)
 
 
 def told(question: Question, found: Iterable[Change], values: Mapping[str, Any]) -> Iterator[Counterfactual]:
@@ -116,6 +126,7 @@ def told(question: Question, found: Iterable[Change], values: Mapping[str, Any])
             question.classes[label],
             certain,
             tuple(present(question, values, v) for v in variables),
+            tuple(values.get(question.variables[v].name) for v in variables),
         )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from quia.literal import Literal
+from quia.literal import Literal, all_of
 from quia.reason import Reason
 from quia.reasons import Reasons
 
@@ -25,10 +25,10 @@ _MOST_TOLD = 3  # reasons in the sentence
 class EvenIf:
     """Whether a decision would have stuck even if some features were otherwise, and because of what; true if so.
 
-    If it `holds`, `because` are the sufficient reasons that speak of none of the features, lazily. If not, `changes`
-    are states of the features with which, all else the same, the decision is `changed_decision`, or could be where that
-    is not `certain`, as features are unknown; none, where a timeout was too short to find the nearest. Against a class,
-    to stick is not to become that class.
+    If it `holds`, `because` are the sufficient reasons that speak of none of the features, general unless they were
+    asked for as states, lazily. If not, `changes` are a region of the features in which, all else the same, the
+    decision is `changed_decision`, or could be where that is not `certain`, as features are unknown; none, where a
+    timeout was too short to find the nearest. Against a class, to stick is not to become that class.
     """
 
     features: tuple[str, ...]
@@ -48,7 +48,7 @@ class EvenIf:
             would = "would" if self.certain else "could"
             if not self.changes:
                 return f"no: {_listed(self.features)} alone can change the decision; time ran out before how"
-            changed = " and ".join(map(str, self.changes))
+            changed = all_of(map(str, self.changes))
             return f"no: with {changed}, and all else the same, the decision {would} be {self.changed_decision}"
         stays = f"would be {self.decision}" if self.against is None else f"would not be {self.against}"
         otherwise = f"{_listed(self.features)} were otherwise" if self.features else "nothing were otherwise"
@@ -68,19 +68,28 @@ class EvenIf:
             "holds": self.holds,
             "decision": self.decision,
             "against": self.against,
-            "because": {"complete": self.because.complete, "reasons": [reason.to_dict() for reason in self.because]},
-            "changes": {state.feature: state.text for state in self.changes},
+            "because": self.because.to_dict(),
+            "changes": [literal.condition for literal in self.changes],
             "changed_decision": self.changed_decision,
-            **({} if self.certain else {"certain": False}),
+            "certain": self.certain,
         }
 
 
-def even_if(why: Explanation, features: Sequence[int], *, limit: int | None, timeout: float | None) -> EvenIf:
+def even_if(
+    why: Explanation,
+    features: Sequence[int],
+    *,
+    general: bool,
+    intervals: bool,
+    limit: int | None,
+    timeout: float | None,
+) -> EvenIf:
     """The answer for an explanation and some of its variables, which may be otherwise even if they are frozen."""
     kept = tuple(v for v in why.question.frozen if v not in features)
     sticking = why if kept == why.question.frozen else replace(why, question=why.question.freeze(kept))
     bias = why.bias_of(features, None, timeout)
-    because = sticking.sufficient_reasons(limit=limit, timeout=timeout).avoiding(*bias.protected)
+    reasons = sticking.sufficient_reasons(general=general, intervals=intervals, limit=limit, timeout=timeout)
+    because = reasons.avoiding(*bias.protected)
     found = (bias.changes, bias.changed_decision, bias.certain)
     return EvenIf(bias.protected, not bias.biased, why.decision, why.against, because, *found)
 

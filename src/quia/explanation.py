@@ -165,7 +165,7 @@ class Explanation(ByFields, AboutQuestion):
         search = partial(self.find, kind, shortest)
         found = (kind, self.variables, self.states, limit, patience, search)
         if not form.general:
-            return Reasons(*found)
+            return Reasons(*found, reference=self.reference)
         widening = Widening(self.classifier, self.question, kind, form.intervals, self.reference)
         return GeneralReasons(*found, widening=widening)
 
@@ -270,32 +270,52 @@ class Explanation(ByFields, AboutQuestion):
         """
         return self._holds_whatever(feature_indices(self._index, features, "features", or_one=True))
 
-    def even_if(self, features: Collection[str], *, limit: int | None = None, timeout: float | None = None) -> EvenIf:
+    def even_if(
+        self,
+        features: Collection[str],
+        *,
+        general: bool = True,
+        intervals: bool = True,
+        limit: int | None = None,
+        timeout: float | None = None,
+    ) -> EvenIf:
         """Whether the decision would have stuck even if these features were otherwise, and because of what.
 
         It sticks if it is the same (against a class: not that class) whatever they are, all others kept, and then
-        because of the sufficient reasons that speak of none of them. Printed, the answer is that sentence; or, if the
-        decision would not stick, the fewest (cheapest) changes of these features alone that change it.
+        because of the sufficient reasons that speak of none of them: general ones, unless `general` is False. Printed,
+        the answer is that sentence; or, if the decision would not stick, the fewest (cheapest) changes of these
+        features alone that change it.
         """
         from quia.even_if import even_if
 
         named = feature_indices(self._index, features, "features", or_one=True)
-        return even_if(self, named, limit=limit, timeout=timeout)
+        return even_if(self, named, general=general, intervals=intervals, limit=limit, timeout=timeout)
 
-    def bias(self, protected: Collection[str], *, limit: int | None = None, timeout: float | None = None) -> Bias:
+    def bias(
+        self,
+        protected: Collection[str],
+        *,
+        general: bool = False,
+        intervals: bool = True,
+        limit: int | None = None,
+        timeout: float | None = None,
+    ) -> Bias:
         """Whether the decision can change, against a class: to that class, by changing protected features alone.
 
-        That is told in linear time. `limit` and `timeout` are for the reasons why, which are found when they are read,
-        and `timeout` for the nearest change that proves it.
+        That is told in linear time. The other options are for the reasons why, which are found when they are read, and
+        `timeout` also for the nearest change that proves it.
         """
-        return self.bias_of(feature_indices(self._index, protected, "protected", or_one=True), limit, timeout)
+        form = _Form(flag(general, "general"), flag(intervals, "intervals"))
+        return self.bias_of(feature_indices(self._index, protected, "protected", or_one=True), limit, timeout, form)
 
-    def bias_of(self, protected: Collection[int], limit: int | None, timeout: float | None) -> Bias:
+    def bias_of(
+        self, protected: Collection[int], limit: int | None, timeout: float | None, form: _Form = _STATES
+    ) -> Bias:
         """`bias` in indices."""
         names = self.names(protected)
         others = set(range(len(self.variables))).difference(protected)
         alone = replace(self, question=self.question.freeze(others))
-        reasons = alone.necessary_reasons(limit=limit, timeout=timeout)
+        reasons = alone.necessary_reasons(**form._asdict(), limit=limit, timeout=timeout)
         if self._holds_whatever(protected):
             return Bias(names, False, self.decision, reasons, against=self.against)
         nearest = alone.counterfactuals(limit=1, timeout=timeout, missing=True)
@@ -333,12 +353,20 @@ class Explanation(ByFields, AboutQuestion):
             necessary,
             sufficient,
             self._nearest(most, patience),
-            self.bias(protected, limit=limit, timeout=timeout) if several(protected, "protected") else None,
+            self._bias_shown(protected, most, timeout, form),
             is_shortest=shortest,
             is_constant=constant,
             is_never=constant and has_leaves and self.against is not None and self._holds_whatever(every),
             is_general=form.general,
+            rows=None if self.reference is None else len(self.reference),
         )
+
+    def _bias_shown(
+        self, protected: Collection[str], limit: int | None, timeout: float | None, form: _Form
+    ) -> Bias | None:
+        if not several(protected, "protected"):
+            return None
+        return self.bias(protected, **form._asdict(), limit=limit, timeout=timeout)
 
     def to_dict(self, **options: Any) -> dict[str, Any]:
         """The explanation as plain data, with at most `limit` (10) reasons of each kind and as many counterfactuals.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from quia._kernel import Family, OverBudget
 from quia.arguments import whole
@@ -15,6 +15,7 @@ from quia.families import MEMORY, Found
 from quia.patience import Patience
 from quia.pickling import ByFields
 from quia.reason import Kind, Members, Reason
+from quia.reference import Reference
 from quia.variables import Variable
 
 T = TypeVar("T")
@@ -29,7 +30,8 @@ class Reasons(ByFields):
 
     Shortest (with costs: cheapest) first, equals by length and then by the order of the classifier's variables, so
     that the first ten of ten billion come at once. `limit` is how many to give at most, `patience` how long finding
-    and counting them may take. Pickled, they are the question; whoever unpickles them finds them anew.
+    and counting them may take. With a `reference` table, each sufficient one knows how many of its rows it fits.
+    Pickled, they are the question; whoever unpickles them finds them anew.
     """
 
     kind: Kind
@@ -40,6 +42,7 @@ class Reasons(ByFields):
     _search: Callable[[Patience], Found] = field(repr=False)
     _with: frozenset[int] = frozenset()
     _without: frozenset[int] = frozenset()
+    reference: Reference | None = field(default=None, repr=False)
 
     @cached_property
     def _answer(self) -> Found:
@@ -107,7 +110,13 @@ class Reasons(ByFields):
         return iter(self._few) if self._is_few else self._each()
 
     def _each(self) -> Iterator[Reason]:
-        return (Reason.of(self.variables, self.states, members, self.kind) for members in self.members())
+        return map(self._reason, self.members())
+
+    def _reason(self, members: Members) -> Reason:
+        reason = Reason.of(self.variables, self.states, members, self.kind)
+        if self.reference is None or self.kind == "necessary":
+            return reason  # what the features of a necessary one change to, its states do not tell
+        return Reason(reason.literals, kind=self.kind, rows=self.reference.fitting(reason))
 
     @property
     def _is_few(self) -> bool:
@@ -179,7 +188,30 @@ class Reasons(ByFields):
         """
         wanted, start = whole(n, "n"), whole(seed, "seed")
         drawn = self._asked(lambda family, **limits: family.sample(wanted, start, **limits))
-        return [Reason.of(self.variables, self.states, members, self.kind) for members in drawn]
+        return [self._reason(members) for members in drawn]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The `necessary` or `sufficient` item of the JSON format: those that iterating gives, and how many there are.
+
+        `count` is None where only listing them all would tell, `sets` where the sets of features could not be counted.
+        """
+        listed = [self._plain(reason) for reason in self]
+        count = len(listed) if self.complete else self.count
+        return {"complete": self.complete, "count": count, "sets": self.set_count, "reasons": listed}
+
+    def _plain(self, reason: Reason) -> dict[str, Any]:
+        """A reason as plain data: the instance's states of its features, and what is said of them."""
+        states = {name: self.states[self._index(name)] for name in reason.features}
+        texts = {literal.feature: literal.variable.text(states[literal.feature]) for literal in reason}
+        # The states that a reason which is not general names say nothing of what each change would lead to.
+        told = reason.changes if reason.is_general and self.kind == "necessary" else None
+        return {
+            "features": list(reason.features),
+            "states": texts,
+            "conditions": [literal.condition for literal in reason],
+            **({} if told is None else {"changes": [literal.condition for literal in told]}),
+            **({} if reason.rows is None else {"rows": reason.rows}),
+        }
 
     def _asked(self, question: Callable[..., T]) -> T:
         """What a family says to a question, which has all the time given to itself."""

@@ -1,7 +1,8 @@
-"""How nominal values that are not strings are spelled, and which values are missing."""
+"""How nominal values that are not strings are spelled, which values are missing, and what JSON holds of them."""
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -64,3 +65,17 @@ def is_missing(value: Any) -> bool:
         return True
     except ValueError:  # an array, which is not a missing value
         return False
+
+
+def plain_value(value: Any) -> Any:
+    """A value that JSON can hold."""
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
+        value = value.item()  # a NumPy scalar
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return hex(value)
+    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
+
+
+_MOST_BITS = 10_000  # Python writes larger numbers in no other way

@@ -185,7 +185,7 @@ def common_reason(classifier: Classifier, question: Question, other: Sequence[in
     """
     variables = question.variables
     changeable = [v for v in classifier.tested if UNKNOWN not in (question.states[v], other[v])]
-    both = {v: _hull(variables[v], question.states[v], other[v]) for v in changeable}
+    both = {v: hull(variables[v], question.states[v], other[v]) for v in changeable}
 
     def is_forced(box: Mapping[int, Ranges]) -> bool:
         clock()
@@ -202,7 +202,7 @@ def common_reason(classifier: Classifier, question: Question, other: Sequence[in
     return Reason(map(Literal, (variables[v] for v in of), box), kind="sufficient", is_general=True)
 
 
-def _hull(variable: Variable, one: int, other: int) -> Ranges:
+def hull(variable: Variable, one: int, other: int) -> Ranges:
     """The smallest set of a variable's shape with two states."""
     low, high = sorted((one, other))
     return ((low, high),) if high < Shape.of(variable).numbers else union((*_single(low), *_single(high)))

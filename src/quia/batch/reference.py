@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quia.batch.question import Request
+from quia.batch.read import open_source
 from quia.batch.table import as_table, encode_table
-from quia.errors import InstanceError
+from quia.errors import FormatError, InstanceError
 from quia.reference import Reference
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
+
+_MOST_ROWS = 2**31
 
 
 def reference(classifier: Classifier, data: Any) -> Reference:
@@ -23,12 +27,24 @@ def reference(classifier: Classifier, data: Any) -> Reference:
         if data.variables != tuple(classifier.variables):
             raise InstanceError("the reference is of a classifier with other variables; make it anew for this one")
         return data
-    states, faults, _ = encode_table(classifier, as_table(data, classifier.variables))
+    return _encoded(classifier, as_table(data, classifier.variables), "the reference table", 0)
+
+
+def reference_file(classifier: Classifier, path: str) -> Reference:
+    """The same of a table on disk: CSV, Parquet or Arrow; rows are counted from 1, as every command does."""
+    part = next(open_source(path, classifier, Request()).parts(_MOST_ROWS), None)
+    if part is None:
+        raise FormatError("has no rows, so there is none that a reason could fit", file=path)
+    return _encoded(classifier, part.rows, path, 1)
+
+
+def _encoded(classifier: Classifier, table: Any, name: str, first: int) -> Reference:
+    states, faults, _ = encode_table(classifier, table)
     bad = np.flatnonzero(~faults.sound)
     if len(bad):
         others = f", and so have {len(bad) - 1:,} other rows" if len(bad) > 1 else ""
         raise InstanceError(
-            f"row {bad[0]} of the reference table has a fault{others}: {faults.messages[faults.code[bad[0]]]}; mend or"
-            " drop such rows"
+            f"row {bad[0] + first} of {name} has a fault{others}: {faults.messages[faults.code[bad[0]]]}; mend or drop"
+            " such rows"
         )
     return Reference.of(classifier.variables, states)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from quia.command import Subparsers, add_model
 from quia.command.numbers import limit_of
 from quia.command.progress import working
-from quia.command.question import add_question, add_timeout, explained
+from quia.command.question import add_form, add_question, add_timeout, explained, form_of
 from quia.command.streams import write, write_json
 
 if TYPE_CHECKING:
@@ -33,11 +33,12 @@ def add(subparsers: Subparsers) -> None:
     )
     answer = parser.add_argument_group("the answer")
     answer.add_argument("--shortest", action="store_true", help="only the shortest (with costs, cheapest) reasons")
+    add_form(answer)
     many = answer.add_mutually_exclusive_group()
     many.add_argument("--all", action="store_true", help="every reason")
     many.add_argument("--limit", metavar="N", type=limit_of, default=10, help="at most N of each kind (default 10)")
     add_timeout(answer)
-    answer.add_argument("--json", action="store_true", help="print JSON (schema quia/explanation/1)")
+    answer.add_argument("--json", action="store_true", help="print JSON (schema quia/explanation/2)")
     parser.set_defaults(run=run)
 
 
@@ -49,7 +50,11 @@ def run(arguments: argparse.Namespace) -> int:
     limit = None if arguments.all else arguments.limit
     with working("looking for reasons"):
         answer = explanation.answer(
-            limit=limit, timeout=arguments.timeout, shortest=arguments.shortest, protected=arguments.protected
+            limit=limit,
+            timeout=arguments.timeout,
+            shortest=arguments.shortest,
+            protected=arguments.protected,
+            **form_of(arguments),
         )
         shown = answer.to_dict() if arguments.json else explanation_text(answer, paint=_paint())
     if isinstance(shown, str):

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from quia.command import distinct, instance, load_model, note
 from quia.command.numbers import seconds_of
+from quia.command.progress import working
 from quia.errors import did_you_mean, shown
 from quia.values import is_missing
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
     from quia.explanation import Explanation
+    from quia.reference import Reference
 
 
 def add_question(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +29,33 @@ def add_question(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--cost", metavar="FEATURE=N", action="append", default=[], help="what changing a feature costs (else 1)"
     )
+    group.add_argument(
+        "--reference",
+        metavar="FILE",
+        help="a table of instances (CSV, Parquet or Arrow): say how many of its rows each reason fits, and of reasons"
+        " with the same features give first what fits the most",
+    )
+
+
+def add_form(parser: argparse._ArgumentGroup) -> None:
+    """What reasons say of their features."""
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument(
+        "--states",
+        action="store_true",
+        help="reasons by the instance's own states, the smallest intervals that the model tells apart, instead of"
+        " conditions as wide as they are true",
+    )
+    form.add_argument(
+        "--sets",
+        action="store_true",
+        help="conditions on a number may be any set, such as '<= 20 or > 60', not only an interval",
+    )
+
+
+def form_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The same as options of `Explanation.answer`."""
+    return {"general": not arguments.states, "intervals": not arguments.sets}
 
 
 def add_timeout(parser: argparse._ArgumentGroup) -> None:
@@ -48,9 +77,26 @@ def explained(arguments: argparse.Namespace) -> Explanation:
     features = [v.name for v in classifier.variables]
     given = instance.read(arguments, features)
     costs = distinct((instance.pair(text, features, "--cost") for text in arguments.cost), "--cost")
-    explanation = explain(classifier, given, against=arguments.against, frozen=arguments.frozen, costs=costs or None)
+    explanation = explain(
+        classifier,
+        given,
+        against=arguments.against,
+        frozen=arguments.frozen,
+        costs=costs or None,
+        data=_reference(classifier, arguments.reference),
+    )
     _note_unlisted(classifier, given)
     return explanation
+
+
+def _reference(classifier: Classifier, file: str | None) -> Reference | None:
+    """The table that reasons are counted in, if there is one."""
+    if file is None:
+        return None
+    from quia.batch.reference import reference_file
+
+    with working("reading the reference table"):
+        return reference_file(classifier, file)
 
 
 def _note_unlisted(classifier: Classifier, given: Mapping[str, Any]) -> None:

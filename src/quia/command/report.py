@@ -8,7 +8,7 @@ from pathlib import Path
 from quia.command import Subparsers, add_model, model_files, refuse_same_files
 from quia.command.numbers import limit_of
 from quia.command.progress import working
-from quia.command.question import add_question, add_timeout, explained
+from quia.command.question import add_form, add_question, add_timeout, explained, form_of
 from quia.command.streams import write_document
 
 
@@ -26,6 +26,7 @@ def add(subparsers: Subparsers) -> None:
     answer = parser.add_argument_group("the answer")
     answer.add_argument("-o", "--output", metavar="FILE", required=True, help="where to; - is stdout")
     answer.add_argument("--limit", metavar="N", type=limit_of, default=10, help="at most N of each kind (default 10)")
+    add_form(answer)
     add_timeout(answer)
     parser.set_defaults(run=run)
 
@@ -34,11 +35,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Explain, write the page, and say by the exit code whether time was enough."""
     from quia.show.html import page
 
-    inputs = {**model_files(arguments), "--instance": arguments.instance, "--data": arguments.data}
-    refuse_same_files(inputs, {"-o": arguments.output})
+    inputs = {"--instance": arguments.instance, "--data": arguments.data, "--reference": arguments.reference}
+    refuse_same_files({**model_files(arguments), **inputs}, {"-o": arguments.output})
     explanation = explained(arguments)
     with working("looking for reasons"):
-        answer = explanation.answer(limit=arguments.limit, timeout=arguments.timeout)
+        answer = explanation.answer(limit=arguments.limit, timeout=arguments.timeout, **form_of(arguments))
         text = page(
             explanation,
             timeout=arguments.timeout,

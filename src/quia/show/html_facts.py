@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from quia.answer import Answer, plain_value
+from quia.answer import Answer
 from quia.literal import State
 from quia.show.html_reasons import section
 from quia.show.markup import Markup, element, short
 from quia.show.words import Facts, plural
+from quia.values import plain_value
 from quia.variables import UNKNOWN, Variable
 
 MOST_CELLS = 48

@@ -9,6 +9,7 @@ from quia.literal import all_of
 
 if TYPE_CHECKING:
     from quia.answer import Answer
+    from quia.reason import Reason
     from quia.reasons import Reasons
 
 Paint = Callable[[str, str], str]
@@ -43,19 +44,39 @@ def explanation_text(answer: Answer, *, paint: Paint = plain) -> str:
 
 
 def _reasons(answer: Answer, paint: Paint) -> list[str]:
-    decided = answer.decision if answer.against is None else f"Not {answer.against}"
-    lines = ["", paint(_heading("sufficient reason", answer.sufficient, answer.is_shortest), "strong")]
-    lines += [f"  {decided} because {reason}, whatever the rest" for reason in answer.sufficient]
-    lines += ["", paint(_heading("necessary reason", answer.necessary, answer.is_shortest), "strong")]
-    lines += [f"  could change with: {all_of(literal.denial for literal in reason)}" for reason in answer.necessary]
-    if answer.changes:
-        lines += ["", paint("Nearest changes", "strong")]
-        lines += [
-            f"  with {all_of(map(str, change.changes))}: {'' if change.certain else 'could be '}"
-            f"{paint(change.decision, 'good')}"
-            for change in answer.changes
-        ]
+    lines = []
+    for found, said in ((answer.sufficient, _forced), (answer.necessary, _changed)):
+        told = [f"  {said(answer, reason)}{_fitting(answer, reason, paint)}" for reason in found]
+        lines += ["", paint(_heading(found, len(told), answer.is_shortest), "strong"), *told]
+    if answer.necessary.limit != 0:
+        lines += ["", paint(_changes_heading(answer), "strong")]
+    lines += [
+        f"  with {change.text}: {'' if change.certain else 'could be '}{paint(change.decision, 'good')}"
+        for change in answer.changes
+    ]
     return lines
+
+
+def _forced(answer: Answer, reason: Reason) -> str:
+    """What a sufficient reason says."""
+    decided = answer.decision if answer.against is None else f"Not {answer.against}"
+    return f"{decided} because {reason}, whatever the rest"
+
+
+def _changed(answer: Answer, reason: Reason) -> str:
+    """What a necessary reason says: a general one, which changes lead to another decision wherever they lead."""
+    if not reason.is_general:
+        return f"could change with: {all_of(literal.denial for literal in reason)}"
+    would = "could" if answer.unknown else "would"
+    become = "change" if answer.against is None else f"be {answer.against}"
+    return f"{would} {become} with: {all_of(map(str, reason.changes))}"
+
+
+def _fitting(answer: Answer, reason: Reason, paint: Paint) -> str:
+    """How many rows of the reference table a reason fits, if there is one."""
+    if reason.rows is None or answer.rows is None:
+        return ""
+    return paint(f" (fits {reason.rows:,} of {answer.rows:,} rows)", "faint")
 
 
 def _not_known(answer: Answer) -> str:
@@ -72,13 +93,30 @@ def _constant(answer: Answer) -> str:
     return f"Not {answer.against} whatever the features are{free}: nothing can lead there."
 
 
-def _heading(name: str, found: Reasons, shortest: bool) -> str:
-    what = f"shortest {name}" if shortest else name
-    given = len(found)
-    if found.count is None and given == found.limit:
-        return f"{what.capitalize()}s: the first {given}; there may be more than could be counted"
-    if found.count is None:
-        return f"{what.capitalize()}s: {given} found before time ran out; there may be more"
-    plural = "" if found.count == 1 else "s"
-    head = f"{found.count:,} {what}{plural}"
-    return head if found.complete else f"{head}, the first {given} of them"
+def _heading(found: Reasons, given: int, shortest: bool) -> str:
+    """How many reasons there are, and how many of them follow."""
+    what = f"{'shortest ' if shortest else ''}{found.kind} reason"
+    sets = found.set_count
+    count = given if found.complete else found.count
+    over = "" if sets is None else f" over {_counted(sets, 'set')} of features"
+    if count is not None:
+        head = _counted(count, what) + ("" if count == sets else over)
+        return head if found.complete or not given else f"{head}, the first {given:,} of them"
+    named = f"{what.capitalize()}s{over}"
+    if given != found.limit:
+        return f"{named}: {given:,} found before time ran out; there may be more"
+    return f"{named}: the first {given:,}" + ("; there may be more than could be counted" if sets is None else "")
+
+
+def _changes_heading(answer: Answer) -> str:
+    """What follows of the nearest changes; there may be none that is advice."""
+    found, given = answer.changes, len(answer.changes)
+    if found.complete:
+        return "Nearest changes" if given else "Nearest changes: none, unless a value goes missing"
+    if given == answer.necessary.limit:
+        return f"Nearest changes, the first {given:,} of them"
+    return f"Nearest changes: {given or 'none'} found before time ran out; there may be more"
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count:,} {name}{'' if count == 1 else 's'}"

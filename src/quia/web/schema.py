@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 MOST_REASONS = 100
 MOST_ROWS = 100
@@ -22,11 +22,10 @@ Instance = Annotated[dict[str, Value], Meta(description="an object from feature 
 Features = Annotated[list[str], Meta(description="a list of features")]
 Cost = Annotated[float, Meta(gt=0, le=LARGEST_COST, description="a number above 0, at most 1e9")]
 Facts = dict[str, str]
-Uncertain = Annotated[
+Certain = Annotated[
     bool,
     Meta(
-        description="Only where features are unknown, and the class is that one for some of their values but not all.",
-        extra_json_schema={"const": False},
+        description="False where features are unknown, and the class is that one for some of their values but not all."
     ),
 ]
 Listed = Annotated[
@@ -130,26 +129,127 @@ class Model(Struct, forbid_unknown_fields=True):
     notes: Annotated[list[str], Meta(description="What was changed or assumed to read the model.")]
 
 
+class Interval(Struct, forbid_unknown_fields=True):
+    """The numbers between two ends."""
+
+    low: Annotated[float | None, Meta(description="Null if there is no bound.")]
+    high: Annotated[float | None, Meta(description="Null if there is no bound.")]
+    low_closed: Annotated[bool, Meta(description="Whether the lower end is itself in it.")]
+    high_closed: Annotated[bool, Meta(description="Whether the upper end is itself in it.")]
+
+
+class Condition(Struct, forbid_unknown_fields=True):
+    """A condition on a feature: a nominal one is in one of some states, a numeric one in some intervals or missing."""
+
+    feature: str
+    text: Annotated[
+        str, Meta(description="As it is written and read back: '≠ high', '< 1450', '(0.6, 1.5] or missing'.")
+    ]
+    in_: (
+        Annotated[list[str], Meta(min_length=1, description="Only of a nominal feature: the names of the states.")]
+        | UnsetType
+    ) = field(default=UNSET, name="in")
+    intervals: (
+        Annotated[
+            list[Interval],
+            Meta(description="Only of a numeric feature: from low to high, with gaps between; none if it is missing."),
+        ]
+        | UnsetType
+    ) = UNSET
+    missing: (
+        Annotated[bool, Meta(description="Only of a numeric feature: whether it holds of a missing value.")] | UnsetType
+    ) = UNSET
+    type: (
+        Annotated[
+            Literal["float32"],
+            Meta(
+                description="Only of a numeric feature, and only if so: a value is rounded to 32 bits before it is"
+                " compared; the ends of the intervals are such numbers."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+
+
+Conditions = list[
+    Annotated[
+        Condition, Meta(extra_json_schema={"oneOf": [{"required": ["in"]}, {"required": ["intervals", "missing"]}]})
+    ]
+]
+
+
+class Reason(Struct, forbid_unknown_fields=True):
+    """A reason: some features, the instance's states of them, and all that is true of them."""
+
+    features: Annotated[list[str], Meta(description="In the order of the model's features.")]
+    states: Annotated[Facts, Meta(description="Each of them to the state that the instance's value is in.")]
+    conditions: Annotated[
+        Conditions,
+        Meta(
+            description="What is said of each of them; it holds of the instance. A sufficient reason's force the"
+            " decision; a necessary one's must give way. Of reasons that are not `general`, these are the states."
+        ),
+    ]
+    changes: (
+        Annotated[
+            Conditions,
+            Meta(
+                description="Only of a general necessary reason: a region in which every point, all else kept, changes"
+                " the decision (if features are unknown: for some values of these)."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    rows: (
+        Annotated[
+            int,
+            Meta(
+                ge=0,
+                description="Only with a reference table: how many of its rows the conditions, or else the changes,"
+                " hold of.",
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+
+
 class Reasons(Struct, forbid_unknown_fields=True):
     """Reasons of one kind."""
 
     complete: Listed
     count: Annotated[
         Annotated[int, Meta(ge=0)] | None,
-        Meta(description="How many there are in all, exactly (of any size); null if time or memory ran out first."),
+        Meta(
+            description="How many there are in all, exactly (of any size); null if time or memory ran out first, or if"
+            " only listing them would tell."
+        ),
+    ]
+    sets: Annotated[
+        Annotated[int, Meta(ge=0)] | None,
+        Meta(
+            description="How many sets of features they speak of, of which each may have several general reasons; null"
+            " if time or memory ran out first."
+        ),
     ]
     reasons: Annotated[
-        list[Facts],
-        Meta(description="The shortest (with costs, cheapest) first. Each maps features to the instance's states."),
+        list[Reason],
+        Meta(
+            description="Those with the fewest (with costs, cheapest) features first; with the same features, the"
+            " widest first."
+        ),
     ]
 
 
 class Counterfactual(Struct, forbid_unknown_fields=True):
-    """A changed instance that is decided otherwise."""
+    """A region of changes: wherever in it, all else kept, the decision is another one."""
 
-    changes: Annotated[Facts, Meta(description="Feature to its new state.")]
+    features: Annotated[list[str], Meta(min_length=1, description="Those that change.")]
+    changes: Annotated[Conditions, Meta(description="What each of them changes to: any value that is in there.")]
+    now: Annotated[
+        dict[str, str | int | float | bool | None], Meta(description="What the value of each is now, as given.")
+    ]
     decision: Annotated[str, Meta(description="The class then.")]
-    certain: Uncertain | UnsetType = UNSET
+    certain: Certain
 
 
 class Bias(Struct, forbid_unknown_fields=True):
@@ -157,23 +257,23 @@ class Bias(Struct, forbid_unknown_fields=True):
 
     protected: list[str]
     biased: Annotated[bool, Meta(description="Whether changing protected features alone can change the decision.")]
-    reasons: Annotated[list[Facts], Meta(description="The necessary reasons that speak of protected features only.")]
+    reasons: Annotated[list[Reason], Meta(description="The necessary reasons that speak of protected features only.")]
     complete: Listed
     changes: Annotated[
-        Facts,
+        Conditions,
         Meta(
-            description="A change that proves it: protected feature to new state. Empty if not biased, or if time ran"
-            " out before the nearest was found."
+            description="A change of protected features that proves it: any value that is in there. Empty if not"
+            " biased, or if time ran out before the nearest was found."
         ),
     ]
     decision: Annotated[str | None, Meta(description="The class after that change; null if there is none.")]
-    certain: Uncertain | UnsetType = UNSET
+    certain: Certain
 
 
 class Explanation(Struct, forbid_unknown_fields=True):
     """One decision explained: what `quia explain --json` prints and `Explanation.to_dict` returns."""
 
-    schema: Literal["quia/explanation/1"]
+    schema: Literal["quia/explanation/2"]
     instance: Annotated[
         dict[str, str | int | float | bool | None],
         Meta(description="Feature to value, as given. Not-a-number is null; an infinite number is a text."),
@@ -190,11 +290,21 @@ class Explanation(Struct, forbid_unknown_fields=True):
         str | None,
         Meta(description="The class that the question 'why not?' was about; null if the question was 'why?'."),
     ]
+    general: Annotated[
+        bool,
+        Meta(
+            description="Whether the reasons are general, their conditions as wide as they are true; if not, they are"
+            " the instance's states."
+        ),
+    ]
     necessary: Annotated[
         Reasons, Meta(description="Minimal sets of facts which, altered properly, change the decision.")
     ]
     sufficient: Annotated[Reasons, Meta(description="Minimal sets of facts that alone force the decision.")]
-    counterfactuals: Annotated[list[Counterfactual], Meta(description="The nearest changed instances.")]
+    counterfactuals: Annotated[
+        list[Counterfactual],
+        Meta(description="The nearest changes: the fewest (with costs, cheapest) features, then the shortest way."),
+    ]
     counterfactuals_complete: (
         Annotated[
             bool,
@@ -216,6 +326,9 @@ class Explanation(Struct, forbid_unknown_fields=True):
         ]
         | UnsetType
     ) = UNSET
+    rows: Annotated[int, Meta(ge=0, description="Only with a reference table: how many rows it has.")] | UnsetType = (
+        UNSET
+    )
     bias: Annotated[Bias, Meta(description="Only if protected features were named.")] | UnsetType = UNSET
 
 
@@ -246,19 +359,35 @@ class Difference(Struct, forbid_unknown_fields=True):
     other: str | None
 
 
+class CommonReason(Struct, forbid_unknown_fields=True):
+    """A general sufficient reason for both decisions."""
+
+    features: list[str]
+    conditions: Conditions
+
+
 class Witness(Struct, forbid_unknown_fields=True):
     """Changes of what differs that change the decision."""
 
-    changes: Facts
+    changes: Conditions
     decision: str | None
 
 
 class Comparison(Struct, forbid_unknown_fields=True):
     """Whether two instances are decided alike for a common reason, and the proof either way."""
 
-    congruent: bool
+    congruent: Annotated[bool, Meta(description="Whether the states that they share force the decision.")]
     decisions: Annotated[list[str], Meta(min_length=2, max_length=2)]
     differences: list[Difference]
-    common_reason: Facts | None
-    witness: Witness | None
+    common_reason: Annotated[
+        CommonReason | None,
+        Meta(description="Null if the smallest box with both in it does not force the decision."),
+    ]
+    witness: Annotated[
+        Witness | None,
+        Meta(
+            description="If they are decided alike and not congruent: proof of that, and where there is no common"
+            " reason, between the two, of that too."
+        ),
+    ]
     html: str
