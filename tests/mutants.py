@@ -42,7 +42,7 @@ CONTRACT = ("test_contract.py",)
 TABLES = ("test_batch_parts.py", "test_explain_batch.py")
 HOLDS: dict[str, tuple[str, ...]] = {
     "ranges": ("test_variables.py", "test_explanation.py"),
-    "cuts": ("test_variables.py",),
+    "cuts": ("test_variables.py", "test_literals.py"),
     "values": ("test_variables.py", "test_arguments.py"),
     "variables": ("test_variables.py", "test_arguments.py", "test_graph.py"),
     "conditions": ("test_variables.py", "test_explanation.py", "test_graph.py"),
@@ -63,6 +63,7 @@ HOLDS: dict[str, tuple[str, ...]] = {
         "test_formula.py",
         "test_pickling.py",
     ),
+    "nnf_dict": ("test_general_reason.py", "test_paper_algorithms.py", "test_explanation.py"),
     "circuit": ("test_reasons.py", "test_circuits.py", *CONTRACT),
     "complete": ("test_general_reason.py", "test_paper_examples.py", *ORACLE),
     "paper": ("test_paper_examples.py", "test_paper_algorithms.py"),

@@ -122,6 +122,11 @@ def test_cuts_beside_infinity_are_told_by_finite_numbers() -> None:
                 assert meets(condition, value) == literal.holds(value), (condition, value)
 
 
+def test_nothing_is_minus_zero() -> None:
+    condition = State(Variable.numeric("W", [-0.0]), 0).condition
+    assert (repr(condition["intervals"][0]["high"]), condition["text"]) == ("0.0", "<= 0")
+
+
 def meets(condition: dict[str, Any], value: Any) -> bool:
     """Whether a value meets a condition as its documentation reads."""
     if "in" in condition:
@@ -313,6 +318,7 @@ def test_of_two_states_the_other_one_is_no_denial() -> None:
     sex = Variable.nominal("sex", ["F", "M"])
     assert (str(State(sex, 0)), State(sex, 0).words, State(sex, 0).denial) == ("sex=F", "F", "sex ≠ F")
     assert str(State(sex, 0).negated) == "sex=M"
+    assert (Literal(sex, ((0, 1),)).words, State(Variable.nominal("one", ["only"]), 0).words) == ("any value", "only")
 
 
 def test_a_literal_says_something() -> None:
