@@ -60,6 +60,7 @@ ORDER = [
     "counterfactual",
     "circuit_bias",
     "bias",
+    "claim",
     "verify",
     "load",
     "tables",

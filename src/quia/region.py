@@ -30,6 +30,7 @@ class Region:
     def parse(variables: Sequence[Variable], given: Mapping[str, Any]) -> Region:
         """The region that conditions describe: `"<= 3"`, `"(0.6, 1.5]"`, a state's name, or a list of these.
 
+        What a literal's `text` says is read too: `"<= 3 or missing"`, `"≠ high"`, `"in {low, medium}"`.
         Every instance for which they can hold is in it: where a condition cuts a state in two, the state is.
         """
         index = {variable.name: i for i, variable in enumerate(variables)}
@@ -85,8 +86,13 @@ class Region:
         return (Literal(self.variables[v], ranges) for v, ranges in sorted(self.bounds.items()))
 
     def __str__(self) -> str:
-        several = len(self.bounds) > 1
-        return " and ".join(f"({e})" if several and " or " in str(e) else str(e) for e in self.literals) or "anything"
+        return conjunction(self.literals) or "anything"
+
+
+def conjunction(literals: Iterable[Literal]) -> str:
+    """What all of these say: `age > 30 and (W <= 0.6 or > 1.5)`."""
+    said = [str(literal) for literal in literals]
+    return " and ".join(f"({each})" if len(said) > 1 and " or " in each else each for each in said)
 
 
 def _states(variable: Variable, condition: Any) -> Ranges:
@@ -94,9 +100,9 @@ def _states(variable: Variable, condition: Any) -> Ranges:
     several = condition if isinstance(condition, (list, tuple, set, frozenset)) else [condition]
     try:
         if variable.is_numeric:
-            found = conditions.states_touched(variable, [conditions.parse(each) for each in several])
+            found = conditions.states_touched(variable, conditions.alternatives(several))
         else:
-            found = conditions.states_named(variable, several)
+            found = conditions.states_listed(variable, several)
     except GraphError as fault:
         raise InstanceError(f"the condition on {variable.name!r} is {shown(condition)}: {fault}") from None
     if not found:
