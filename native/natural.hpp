@@ -54,6 +54,11 @@ inline int compare(const Limb* a, const Limb* b, std::size_t width) {
   return 0;
 }
 
+inline int compare(const Natural& a, const Natural& b) {
+  if (a.limbs().size() != b.limbs().size()) return a.limbs().size() < b.limbs().size() ? -1 : 1;
+  return compare(a.limbs().data(), b.limbs().data(), a.limbs().size());
+}
+
 inline void subtract_from(Limb* number, const Limb* term, std::size_t width) {
   Limb borrow = 0;
   for (std::size_t i = 0; i < width; ++i) {

@@ -30,8 +30,8 @@ from quia.classifier import (
     HasCompleteReason,
     HasJson,
     HasPath,
-    ListsChanges,
     ListsReasons,
+    Widens,
     offers,
 )
 from quia.web.answers import answer, compare, describe
@@ -285,7 +285,7 @@ def test_a_twin_offers_nothing_but_escape() -> None:
     subject = KINDS["tree"](Random(1), Path())
     twin = subject.twin(Random(1))
     assert offers(twin, Classifier)
-    for more in (HasCompleteReason, ListsReasons, ListsChanges, FindsBias, HasPath, HasJson, Batches):
+    for more in (HasCompleteReason, ListsReasons, Widens, FindsBias, HasPath, HasJson, Batches):
         assert not offers(twin, more), more
         assert offers(subject.classifier, more), more
 

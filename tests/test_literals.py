@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 import pickle
 import re
@@ -10,6 +11,7 @@ from itertools import combinations, pairwise, product
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from quia.conditions import parse, states_where
@@ -93,6 +95,48 @@ def test_the_text_of_a_literal_names_its_states_and_no_other(seed: int) -> None:
             assert literal == single and hash(literal) == hash(single) and single.index == state
 
 
+@pytest.mark.parametrize("single", [None, False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_structured_condition_decides_every_value_as_the_literal_does(seed: int, single: bool | None) -> None:
+    rng = Random(50 + seed)
+    for _ in range(100):
+        variable = random_variable(rng, single=single)
+        literal = random_literal(rng, variable)
+        condition = json.loads(json.dumps(literal.condition, allow_nan=False))
+        assert condition == literal.condition
+        assert (condition["feature"], condition["text"]) == ("X", literal.text)
+        for value in values_of(variable):
+            assert meets(condition, value) == literal.holds(value), (variable, condition, value)
+
+
+def test_cuts_beside_infinity_are_told_by_finite_numbers() -> None:
+    for single, beyond in ((False, math.inf), (True, math.inf), (True, 1e39)):
+        largest = nearest_single(3.4028234663852886e38) if single else math.nextafter(math.inf, 0)
+        before = "before" if beyond == math.inf else "after"
+        variable = Variable.numeric("X", [(-beyond, "after"), 0, (beyond, before)], single=single)
+        assert variable.size == 4
+        for ranges in (((0, 0),), ((1, 1),), ((0, 2),), ((3, 3),), ((2, 3),), ((0, 0), (3, 3))):
+            literal = Literal(variable, ranges)
+            condition = json.loads(json.dumps(literal.condition, allow_nan=False))
+            for value in (-math.inf, -largest, -1.0, 0.0, 1.0, largest, math.inf):
+                assert meets(condition, value) == literal.holds(value), (condition, value)
+
+
+def meets(condition: dict[str, Any], value: Any) -> bool:
+    """Whether a value meets a condition as its documentation reads."""
+    if "in" in condition:
+        return value in condition["in"]
+    if value is None or math.isnan(value):
+        return bool(condition["missing"])
+    with np.errstate(over="ignore"):
+        x = float(np.float32(value)) if condition.get("type") == "float32" else value
+    return any(
+        (i["low"] is None or x > i["low"] or (i["low_closed"] and x == i["low"]))
+        and (i["high"] is None or x < i["high"] or (i["high_closed"] and x == i["high"]))
+        for i in condition["intervals"]
+    )
+
+
 def read_back(variable: Variable, text: str) -> set[int]:
     """The states that a text means, by the values that it admits."""
     if variable.labels is not None:
@@ -100,10 +144,11 @@ def read_back(variable: Variable, text: str) -> set[int]:
             return {s for s, label in enumerate(variable.labels) if label != text[2:]}
         if text in variable.labels:
             return {variable.labels.index(text)}
-        names = re.fullmatch(r"in \{(.*)\}", text)
+        names = re.fullmatch(r"(not )?in \{(.*)\}", text)
         assert names is not None, text
-        return {variable.labels.index(name) for name in names[1].split(", ")}
-    conditions = text.split(" or ")
+        named = {variable.labels.index(name) for name in names[2].split(", ")}
+        return set(range(variable.size)) - named if names[1] else named
+    conditions = ["(-inf, inf)"] if text == "not missing" else text.split(" or ")
     numbers = (x for x in values_of(variable) if x == x and x is not None)
     states = {variable.encode(x) for x in numbers if admits(conditions, x, variable)}
     return states | ({variable.size - 1} if MISSING in conditions else set())
@@ -142,25 +187,34 @@ def compare(x: float, sign: str, t: float) -> bool:
 @pytest.mark.parametrize(
     ("ranges", "text", "signs", "words", "denial", "shown"),
     [
-        (((0, 0),), "<= 1", "≤ 1", "at most 1", "not <= 1", "W <= 1"),
-        (((2, 2),), ">= 2", "≥ 2", "at least 2", "not >= 2", "W >= 2"),
-        (((1, 1),), "(1, 2)", "> 1 and < 2", "more than 1 and less than 2", "not in (1, 2)", "W in (1, 2)"),
-        (((0, 1),), "< 2", "< 2", "less than 2", "not < 2", "W < 2"),
-        (((0, 2),), "(-inf, inf)", "any number", "any number", "not in (-inf, inf)", "W in (-inf, inf)"),
-        (((3, 3),), "missing", "missing", "missing", "not missing", "W is missing"),
+        (((0, 0),), "<= 1", "≤ 1", "at most 1", "> 1 or missing", "W <= 1"),
+        (((2, 2),), ">= 2", "≥ 2", "at least 2", "< 2 or missing", "W >= 2"),
+        (((1, 1),), "(1, 2)", "> 1 and < 2", "more than 1 and less than 2", "<= 1 or >= 2 or missing", "W in (1, 2)"),
+        (((0, 1),), "< 2", "< 2", "less than 2", ">= 2 or missing", "W < 2"),
+        (((0, 2),), "not missing", "not missing", "known", "is missing", "W is not missing"),
+        (((3, 3),), "missing", "missing", "missing", "is not missing", "W is missing"),
+        (((2, 3),), ">= 2 or missing", "≥ 2 or missing", "at least 2 or missing", "< 2", "W >= 2 or missing"),
+        (
+            ((0, 3),),
+            "(-inf, inf) or missing",
+            "any number or missing",
+            "any number or missing",
+            "in {}",
+            "W in (-inf, inf) or missing",
+        ),
         (
             ((0, 0), (2, 3)),
             "<= 1 or >= 2 or missing",
-            "≤ 1 or ≥ 2 or missing",
-            "at most 1 or at least 2 or missing",
+            "≤ 1, ≥ 2 or missing",
+            "at most 1, at least 2 or missing",
             "in (1, 2)",
             "W <= 1 or >= 2 or missing",
         ),
         (
             ((1, 1), (3, 3)),
             "(1, 2) or missing",
-            "> 1 and < 2 or missing",
-            "more than 1 and less than 2 or missing",
+            "> 1 and < 2, or missing",
+            "more than 1 and less than 2, or missing",
             "<= 1 or >= 2",
             "W in (1, 2) or missing",
         ),
@@ -171,34 +225,87 @@ def test_words_for_numbers(ranges: Ranges, text: str, signs: str, words: str, de
     literal = Literal(width, ranges)
     assert (literal.text, literal.signs, literal.words) == (text, signs, words)
     assert (literal.denial, str(literal)) == (f"W {denial}", shown)
+    assert (literal.phrase, literal.sentence) == (f"W {words}", f"W is {words}")
 
 
 def test_without_a_missing_state_a_comparison_is_denied_by_its_opposite() -> None:
     width = Variable.numeric("W", [1, (2, "before")])
     found = [Literal(width, ranges).denial for ranges in (((0, 0),), ((2, 2),), ((0, 1),), ((1, 1),), ((0, 2),))]
-    assert found == ["W > 1", "W < 2", "W >= 2", "W not in (1, 2)", "W not in (-inf, inf)"]
+    assert found == ["W > 1", "W < 2", "W >= 2", "W <= 1 or >= 2", "W in {}"]
+
+
+def test_a_number_that_is_all_there_is_beside_missing_is_known() -> None:
+    age = Variable.numeric("age", missing=True)
+    assert (State(age, 0).text, State(age, 0).signs, State(age, 0).words) == ("(-inf, inf)", "not missing", "known")
+    assert (str(State(age, 0)), State(age, 0).denial) == ("age is not missing", "age is missing")
+    assert (str(State(age, 1)), State(age, 1).denial) == ("age is missing", "age is not missing")
 
 
 @pytest.mark.parametrize(
-    ("states", "text", "words", "denial", "shown"),
+    ("states", "text", "words", "denial"),
     [
-        ((1,), "medium", "medium", "GPA ≠ medium", "GPA=medium"),
-        ((0, 1), "in {low, medium}", "low or medium", "GPA in {high, top}", "GPA in {low, medium}"),
-        ((0, 1, 3), "≠ high", "not high", "GPA=high", "GPA ≠ high"),
-        (
-            (0, 1, 2, 3),
-            "in {low, medium, high, top}",
-            "low or medium or high or top",
-            "GPA not in {low, medium, high, top}",
-            "GPA in {low, medium, high, top}",
-        ),
+        ((1,), "medium", "medium", "GPA ≠ medium"),
+        ((0, 1), "in {low, medium}", "low or medium", "GPA not in {low, medium}"),
+        ((0, 1, 2), "not in {top, none}", "other than top or none", "GPA in {top, none}"),
+        ((0, 1, 3, 4), "≠ high", "other than high", "GPA=high"),
+        ((0, 1, 2, 3, 4), "in {low, medium, high, top, none}", "any value", "GPA in {}"),
     ],
 )
-def test_words_for_names(states: tuple[int, ...], text: str, words: str, denial: str, shown: str) -> None:
-    gpa = Variable.nominal("GPA", ["low", "medium", "high", "top"])
+def test_words_for_names(states: tuple[int, ...], text: str, words: str, denial: str) -> None:
+    gpa = Variable.nominal("GPA", ["low", "medium", "high", "top", "none"])
     literal = Literal(gpa, union((s, s) for s in states))
-    assert (literal.text, literal.signs, literal.words) == (text, text, words)
-    assert (literal.denial, str(literal)) == (denial, shown)
+    assert (literal.text, literal.words, literal.denial) == (text, words, denial)
+    assert str(literal) == (f"GPA={text}" if len(states) == 1 else f"GPA {text}")
+    assert literal.phrase == f"GPA {words}"
+    assert literal.sentence == f"GPA is {words.replace('other than', 'not')}"
+    assert literal.signs == words.replace("other than high", "≠ high").replace("other than", "not")
+
+
+@pytest.mark.parametrize(
+    ("left_out", "words"),
+    [
+        (range(1), "other than 0"),
+        (range(2), "other than 0 or 1"),
+        (range(19), f"other than {', '.join(map(str, range(18)))} or 18"),
+        (range(20), f"{', '.join(map(str, range(20, 39)))} or 39"),
+        (range(37), "37, 38 or 39"),
+    ],
+)
+def test_many_names_are_told_by_those_left_out(left_out: range, words: str) -> None:
+    code = Variable.nominal("code", map(str, range(40)))
+    literal = Literal(code, ((left_out.stop, 39),))
+    assert literal.words == words
+    assert literal.text.startswith("not in {0, 1") == (1 < len(left_out) < 20)
+    assert len(literal.text.split(", ")) <= 20
+
+
+@pytest.mark.parametrize(
+    ("states", "words"),
+    [
+        ((1, 2), "M or missing"),  # as it is said, though one is left out
+        ((2, 3), "X or missing"),
+        ((0, 1, 2), "F, M or missing"),
+        ((2,), "missing"),
+        ((0, 1, 3, 4), "known"),
+        ((0, 1, 3), "F, M or X"),
+        ((1, 2, 3, 4), "other than F"),
+    ],
+)
+def test_a_state_for_missing_values_comes_last_in_words(states: tuple[int, ...], words: str) -> None:
+    sex = Variable.nominal("sex", ["F", "M", "missing", "X", "any other"], other="any other", no_value="missing")
+    assert Literal(sex, union((s, s) for s in states)).words == words
+
+
+def test_a_state_that_is_not_only_for_missing_values_is_not_called_unknown() -> None:
+    both = Variable.nominal("sex", ["F", "M", "X", "missing"], other="missing", no_value="missing")
+    assert Literal(both, ((0, 2),)).words == "F, M or X"
+    named = Variable.nominal("sex", ["F", "M", "X", "missing"])
+    assert Literal(named, ((0, 2),)).words == "other than missing"
+
+
+def test_a_state_without_a_name_is_shown_by_its_quotes() -> None:
+    job = Variable.nominal("job", ["", "cook", "maid"])
+    assert (Literal(job, ((0, 1),)).sentence, State(job, 0).phrase) == ("job is '' or cook", "job ''")
 
 
 def test_of_two_states_the_other_one_is_no_denial() -> None:
@@ -344,7 +451,7 @@ def test_what_a_literal_says_is_read_as_the_literal(seed: int) -> None:
             assert Region.parse([variable], {"X": literal.text.split(" or ")}).states(0) == literal.ranges
 
 
-HARD_NAMES = ("a", "b", "c", "a, b", "b, c", ", ", "", "≠ a", "in {a, b}", "in {a}", "!= b", "a or b", "}", " a")
+HARD_NAMES = ("a", "b", "c", "a, b", "b, c", ", ", "", "≠ a", "in {a, b}", "not in {a, b}", "!= b", "a or b", "}", " a")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -353,7 +460,7 @@ def test_names_that_look_like_more_are_read_as_names(seed: int) -> None:
     rng = Random(60 + seed)
     counts = {"name": 0, "refused": 0, "read": 0}
     for _ in range(80):
-        labels = rng.sample(HARD_NAMES, rng.randint(1, 6))
+        labels = rng.sample(HARD_NAMES, rng.randint(1, 8))
         variable = Variable.nominal("X", labels)
         chosen = (states for n in range(len(labels)) for states in combinations(range(len(labels)), n + 1))
         literals = [Literal(variable, union((s, s) for s in states)) for states in chosen]
@@ -363,7 +470,7 @@ def test_names_that_look_like_more_are_read_as_names(seed: int) -> None:
             if literal.text in labels:
                 counts["name"] += len(literal.states) > 1
                 assert Region.parse([variable], given).states(0) == State(variable, labels.index(literal.text)).ranges
-            elif sum(each.text == literal.text for each in literals) > 1:
+            elif is_listed_twice(literal, literals):
                 counts["refused"] += 1
                 with pytest.raises(InstanceError, match="can be read in two ways, as names have commas; give a list"):
                     Region.parse([variable], given)
@@ -373,9 +480,17 @@ def test_names_that_look_like_more_are_read_as_names(seed: int) -> None:
     assert min(counts.values()) > 0, counts
 
 
+def is_listed_twice(literal: Literal, literals: list[Literal]) -> bool:
+    """Whether the names in a literal's text, with commas between them, are those of other states too."""
+    listing = literal.text.removeprefix("not ").removeprefix("in {")[:-1]
+    listings = [", ".join(map(each.variable.text, each.states)) for each in literals if len(each.states) > 1]
+    return literal.text.endswith("}") and len(literal.states) > 1 and listings.count(listing) > 1
+
+
 def test_what_people_write_for_several_states() -> None:
     gpa = Variable.nominal("GPA", ["low", "medium", "high", "top"])
     given: dict[str, Any] = {"in {top, low}": {0, 3}, "!= high": {0, 1, 3}, "≠ high": {0, 1, 3}, "in {low}": {0}}
+    given["not in {medium, low}"] = {2, 3}
     for text, states in given.items():
         assert set(Literal(gpa, Region.parse([gpa], {"GPA": text}).states(0)).states) == states
     assert Region.parse([gpa], {"GPA": ["low", "≠ low"]}).states(0) == ((0, 3),)

@@ -621,14 +621,10 @@ def test_of_a_necessary_reason_the_own_states_alone_mean_what_the_paper_means() 
         verify(LOANS, ANNA, claim, "necessary")
         with pytest.raises(Refuted, match="not every change to age <= 30 or > 40 or missing changes"):
             verify(LOANS, ANNA, claim, "necessary", maximal=True)
-
-    class General(Reason):
-        is_general = True
-
     with pytest.raises(Refuted, match="not every change to"):
-        verify(LOANS, ANNA, General(paper), "necessary")
+        verify(LOANS, ANNA, Reason(paper, is_general=True), "necessary")
     young = {"age": 25, "job": "old", "home": "rents"}
-    for claim in (["home"], {"home": "rents"}, General([State(LOANS.variables[2], 0)])):
+    for claim in (["home"], {"home": "rents"}, Reason([State(LOANS.variables[2], 0)], is_general=True)):
         verify(LOANS, young, claim, "necessary", maximal=True)
 
 

@@ -1,10 +1,12 @@
 // Graph: questions to a decision graph, one instance at a time or many.
 #include "../graph.hpp"
 #include "../batch.hpp"
+#include "../changes.hpp"
 #include "../complete_reason.hpp"
 #include "../escape.hpp"
 #include "../family.hpp"
 #include "../graph_reasons.hpp"
+#include "../widen.hpp"
 #include "common.hpp"
 
 namespace quia {
@@ -12,6 +14,13 @@ namespace quia {
 namespace {
 
 using Keeps = std::optional<Array<std::uint8_t>>;
+using Numbers = std::optional<Array<std::int32_t>>;
+
+const std::int32_t* checked_numbers(const Numbers& numbers, const Graph& graph) {
+  if (!numbers) return nullptr;
+  check_numbers(graph, span(*numbers));
+  return numbers->data();
+}
 
 KeptClasses checked_keeps(const Keeps& keeps, const Graph& graph) {
   if (!keeps) return {};
@@ -162,6 +171,28 @@ void bind_graph(nb::module_& module) {
             return without_gil([&] { return escape(graph, question, box, budget); });
           },
           "states"_a, "keeps"_a, "bounded"_a, "start"_a, "low"_a, "high"_a)
+      .def(
+          "widen",
+          [](const Graph& graph, Array<std::int32_t> states, const std::vector<std::int32_t>& members, bool necessary,
+             Numbers numbers, Keeps keeps, Frozen frozen, bool certain, std::optional<double> timeout,
+             std::int64_t memory) {
+            const Question question = make_question(graph, states, keeps, frozen);
+            if (question.decision < 0) throw std::invalid_argument("no edge takes the instance, so it has no class");
+            check_members(graph, question, members);
+            const std::int32_t* numeric = checked_numbers(numbers, graph);
+            Budget budget = make_budget(timeout, memory);
+            Ranges boxes;
+            without_gil([&] {
+              if (necessary)
+                Changes().run(graph, question, members, numeric, certain, boxes, budget);
+              else
+                Widening().run(graph, question, members, numeric, boxes, budget);
+            });
+            return nb::make_tuple(to_numpy(std::move(boxes.start)), to_numpy(std::move(boxes.low)),
+                                  to_numpy(std::move(boxes.high)));
+          },
+          "states"_a, "members"_a, nb::kw_only(), "necessary"_a, "numbers"_a = nb::none(), "keeps"_a = nb::none(),
+          "frozen"_a = nb::none(), "certain"_a = false, "timeout"_a = nb::none(), "memory"_a = default_memory)
       .def(
           "batch",
           [](const Graph& graph, Rows states, Keeps keeps, Frozen frozen, Costs costs, std::int64_t limit,

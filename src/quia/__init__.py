@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from quia.nnf import NNF
     from quia.reason import Reason
     from quia.reasons import Reasons
+    from quia.reference import Reference
 
 __version__ = "0.1.0"
 
@@ -36,6 +37,7 @@ _LAZY = {
     "NNF": "quia.nnf",
     "Reason": "quia.reason",
     "Reasons": "quia.reasons",
+    "Reference": "quia.reference",
     "bias_of_classifier": "quia.bias",
     "explain": "quia.explanation",
     "explain_batch": "quia.batch.arrow",
@@ -54,6 +56,7 @@ __all__ = [
     "QuiaError",
     "Reason",
     "Reasons",
+    "Reference",
     "Refuted",
     "TooLarge",
     "Unsupported",

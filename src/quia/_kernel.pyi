@@ -162,6 +162,40 @@ class Graph:
         variable in any state. The instance has a state of every variable.
         Complexity: one pass over the graph.
         """
+    def widen(
+        self,
+        states: _Int32,
+        members: Sequence[int],
+        *,
+        necessary: bool,
+        numbers: _Int32 | None = None,
+        keeps: _UInt8 | None = None,
+        frozen: _UInt8 | None = None,
+        certain: bool = False,
+        timeout: float | None = None,
+        memory: int = 2 << 30,
+    ) -> tuple[_Int64, _Int32, _Int32]:
+        """The general reasons over the members of a reason, as boxes: range_start, low, high.
+
+        Of a sufficient reason, the maximal boxes with the instance in them that force the decision whatever all other
+        variables are (frozen ones stay as they are). Of a necessary one, the maximal boxes in which every change of
+        the members, all else kept, changes the decision; where values are unknown: some of them is enough, or with
+        `certain` none may prevent it.
+
+        Box k has the ranges range_start[k*m+i] … range_start[k*m+i+1]-1 of the i-th of its m members' states, from low
+        to high, both included. Widest first: by the product of the numbers of states, then lexicographically by the
+        states of the first member, the second and so on. Of no member there is one box, which has no range.
+
+        `numbers[v]` is how many of variable v's first states are numbers in order; a state after them stands for a
+        missing value. Their sets are then one interval, which missing may join, or missing alone where no interval
+        can be with it. 0, and None everywhere: any set.
+
+        `members` are ascending, neither frozen nor unknown. ValueError if they are no reason: their own states do
+        not force the decision, or no change of them changes it (with `certain` there is then no box). OverBudget
+        where a limit ends the work.
+
+        Complexity: linear in the graph where there is one box; no path of a shared graph is followed by itself.
+        """
     def batch(
         self,
         states: _Int32,

@@ -30,7 +30,7 @@ class Answer(AboutQuestion):
 
     `instance` has the values as they were given, `tested` the variables that the classifier tests. With `is_shortest`
     only the shortest reasons were asked for. A decision `is_constant` if nothing can change it; the class that it is
-    asked against `is_never` given if no leaf has it.
+    asked against `is_never` given if no leaf has it. The reasons are general, unless `is_general` is False.
     """
 
     question: Question
@@ -43,6 +43,7 @@ class Answer(AboutQuestion):
     is_shortest: bool = False
     is_constant: bool = False
     is_never: bool = False
+    is_general: bool = True
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -58,7 +59,7 @@ class Answer(AboutQuestion):
     def in_time(self) -> bool:
         """Whether time and memory were enough; a limit is no fault."""
         enough = self.changes.complete or len(self.changes) == self.necessary.limit
-        return self.necessary.count is not None and self.sufficient.count is not None and enough
+        return self.necessary.set_count is not None and self.sufficient.set_count is not None and enough
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain data: the JSON format `quia/explanation/1`."""

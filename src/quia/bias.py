@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from quia.arguments import feature_indices
 from quia.classifier import Classifier, FindsBias, loaded, offers
 from quia.errors import TooLarge
-from quia.literal import State
+from quia.literal import Literal, State
 from quia.question import Terms
 from quia.reasons import Reasons
 from quia.region import Region
@@ -36,7 +36,7 @@ class Bias:
     biased: bool
     decision: str
     reasons: Reasons = field(compare=False, repr=False)
-    changes: tuple[State, ...] = ()
+    changes: tuple[Literal, ...] = ()
     changed_decision: str | None = None
     against: str | None = None
     certain: bool = True
@@ -102,7 +102,7 @@ def _whatever(protected: Sequence[str]) -> str:
     return f"whatever {', '.join(protected)} were" if protected else "with nothing protected"
 
 
-def _all(states: Sequence[State]) -> str:
+def _all(states: Sequence[Literal]) -> str:
     return " and ".join(map(str, states))
 
 

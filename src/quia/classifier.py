@@ -6,7 +6,7 @@ reported, served and batched: `search` finds its reasons. Where its structure gi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from quia.nnf import NNF
     from quia.question import Question
     from quia.ranges import Ranges
+    from quia.reason import Kind
     from quia.region import Region
 
 P = TypeVar("P")
@@ -129,13 +130,23 @@ class ListsReasons(Protocol):
         ...
 
 
-class ListsChanges(Protocol):
-    """A classifier that knows a faster way than `escape` to all changes of some variables that change the decision."""
+class Widens(Protocol):
+    """A classifier that knows a faster way than `escape` to all largest boxes over a reason's variables."""
 
-    def changes(
-        self, question: Question, changing: Sequence[int], poll: Callable[[], None]
-    ) -> Iterable[tuple[tuple[int, ...], Collection[int]]]:
-        """New states of these variables, each other than the instance's, and the classes they can lead to."""
+    def widen(
+        self,
+        question: Question,
+        kind: Kind,
+        members: Sequence[int],
+        intervals: bool,
+        *,
+        certain: bool = False,
+        timeout: float | None = None,
+    ) -> list[tuple[Ranges, ...]]:
+        """The boxes, widest first: of states that force the decision, or of changes that all change it.
+
+        Where variables are unknown, changes could change it; those that are `certain` do, whatever these are.
+        """
         ...
 
 

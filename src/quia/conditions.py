@@ -55,13 +55,16 @@ def parse(condition: object) -> Condition:
 
 
 def alternatives(conditions: Iterable[object]) -> list[Condition]:
-    """Numeric conditions one of which is to hold, each alone or, as a literal's text has it, joined by `or`.
+    """Numeric conditions one of which is to hold, each alone or as a literal's text has them.
 
     >>> [each if isinstance(each, str) else each.text for each in alternatives(["<= 3 or missing", "> 4"])]
     ['<= 3', 'missing', '> 4']
+    >>> alternatives(["not missing"])
+    [Interval(lower=None, upper=None)]
     """
     joined = (each.split(" or ") if isinstance(each, str) else [each] for each in conditions)
-    return [parse(each) for alternative in joined for each in alternative]
+    parts = [part for each in joined for part in each]
+    return [Interval(None, None) if part == f"not {MISSING}" else parse(part) for part in parts]
 
 
 def states_where(variable: Variable, conditions: Iterable[Condition]) -> Ranges:
@@ -143,8 +146,8 @@ def states_listed(variable: Variable, conditions: Iterable[object]) -> Ranges:
     What is the name of a state means that state, even if it reads like more.
 
     >>> gpa = Variable.nominal("GPA", ["low", "medium", "high", "top", "≠ top"])
-    >>> [states_listed(gpa, [text]) for text in ("in {low, high}", "≠ high", "≠ top")]
-    [((0, 0), (2, 2)), ((0, 1), (3, 4)), ((4, 4),)]
+    >>> [states_listed(gpa, [text]) for text in ("in {low, high}", "not in {low, high}", "≠ high", "≠ top")]
+    [((0, 0), (2, 2)), ((1, 1), (3, 4)), ((0, 1), (3, 4)), ((4, 4),)]
     """
     names: list[object] = []
     meant: list[tuple[int, int]] = []
@@ -158,36 +161,43 @@ def states_listed(variable: Variable, conditions: Iterable[object]) -> Ranges:
 
 def is_about_names(variable: Variable, condition: str) -> bool:
     """Whether this is no name of a state of a nominal variable, but says which names it may have: `≠ high`."""
-    is_list = condition.startswith(_LIST[0]) and condition.endswith(_LIST[1])
-    return variable.state_called(condition) is None and (is_list or condition.startswith(_OTHER_THAN))
+    return variable.state_called(condition) is None and _ABOUT_NAMES.fullmatch(condition) is not None
 
 
-_LIST = ("in {", "}")
-_OTHER_THAN = ("≠ ", "!= ")
+_ABOUT_NAMES = re.compile(r"(?:≠|!=) (?P<other>.*)|(?P<but>not )?in \{(?P<listing>.*)\}", re.DOTALL)
 
 
 def _states_meant(variable: Variable, condition: str) -> Ranges:
-    if condition.startswith(_OTHER_THAN):
-        _, name = condition.split(" ", 1)
-        return difference(((0, variable.size - 1),), states_named(variable, [name]))
-    listing = condition[len(_LIST[0]) : -len(_LIST[1])]
+    said = _ABOUT_NAMES.fullmatch(condition)
+    assert said is not None, "it is about names"
+    other, but, listing = said.groups()
+    found = states_named(variable, [other]) if listing is None else _states_in(variable, listing)
+    return found if listing is not None and but is None else difference(((0, variable.size - 1),), found)
+
+
+def _states_in(variable: Variable, listing: str) -> Ranges:
     readings = _readings(variable, listing)
     if len(readings) > 1:
-        raise GraphError(f"{shown(condition)} can be read in two ways, as names have commas; give a list of names")
-    return union((state, state) for state in readings[0]) if readings else states_named(variable, listing.split(", "))
+        raise GraphError(f"{shown(listing)} can be read in two ways, as names have commas; give a list of names")
+    if readings:
+        return union((state, state) for state in readings[0])
+    return states_named(variable, listing.split(", ") if variable.state_called(listing) is None else [listing])
 
 
 def _readings(variable: Variable, listing: str) -> list[list[int]]:
-    """The states whose names, in their order, make up a listing, in at most two ways: names may have commas in them."""
+    """The states of which the listing has the names, several and in their order; in at most two ways.
+
+    Only where names have commas in them; elsewhere there is but one way, and names may be in any order.
+    """
     labels = variable.labels or ()
     if not any(", " in label for label in labels):
-        return []  # then it need not be in order
-    listing += ", "
+        return []
+    one, listing = listing, f"{listing}, "
     # How what lies before a place can be read: the last state, and how what lies before that one can be.
     ways: dict[int, list[tuple[int, Any]]] = {0: [(UNKNOWN, None)]}
     for state, label in enumerate(labels):
         for start, found in list(ways.items()):
-            if listing.startswith(f"{label}, ", start):
+            if label != one and listing.startswith(f"{label}, ", start):
                 end = start + len(label) + 2
                 ways[end] = [*ways.get(end, ()), *((state, way) for way in found)][:2]
     return [_unrolled(way) for way in ways.get(len(listing), ())]

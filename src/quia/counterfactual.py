@@ -1,56 +1,76 @@
-"""The nearest changed instances: every way to violate a shortest necessary reason that changes the decision."""
+"""The nearest changes: regions of changes of the fewest features in which every point changes the decision."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import tee
+from fractions import Fraction
+from itertools import count, islice
 from typing import Any, NamedTuple
 
-from quia.classifier import Classifier, ListsChanges, offers
-from quia.literal import State
-from quia.patience import OutOfTime
+from quia.boxes import Box, is_within, maximal
+from quia.classifier import Classifier
+from quia.cuts import number_text
+from quia.literal import Literal, all_of
+from quia.patience import Clock, OutOfTime
 from quia.question import Question
-from quia.ranges import difference, members
+from quia.ranges import Ranges, covers, difference, members
+from quia.reason import Members
 from quia.region import Region
-from quia.variables import UNKNOWN, nearest_first
+from quia.variables import UNKNOWN, Variable
+from quia.widen import Widening
+
+MOST_RANKED = 1000
+"""Of so many sets of features at a time the regions are put in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counterfactual:
-    """A nearest changed instance: what changes, and what the decision is then.
+    """A region of changes: what changes, and what the decision is then, wherever in the region.
 
-    A numeric feature moves into an interval: any number in it will do. It is `certain` if the decision is that one
-    whatever the features are whose values are missing; else it is so for some values of theirs.
+    Each change is a literal, any state of which will do; `now` is what the feature's value is at present. It is
+    `certain` if the decision is that one whatever the features are whose values are missing; else it is so for some
+    values of theirs.
     """
 
-    changes: tuple[State, ...]
+    changes: tuple[Literal, ...]
     decision: str
     certain: bool = True
+    now: tuple[str, ...] = ()
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names of the features that change."""
+        return tuple(literal.feature for literal in self.changes)
 
     def to_dict(self) -> dict[str, object]:
         """The `counterfactuals` item of the JSON format."""
         return {
-            "changes": {state.feature: state.text for state in self.changes},
+            "changes": {literal.feature: literal.text for literal in self.changes},
+            "now": dict(zip(self.features, self.now, strict=False)),
             "decision": self.decision,
             **({} if self.certain else {"certain": False}),
         }
 
     def __str__(self) -> str:
-        return f"{' and '.join(map(str, self.changes))}: {'' if self.certain else 'could be '}{self.decision}"
+        told = [
+            f"{literal} (now {now})" if now else str(literal)
+            for literal, now in zip(self.changes, self.now or ("",) * len(self.changes), strict=True)
+        ]
+        return f"{all_of(told)}: {'' if self.certain else 'could be '}{self.decision}"
 
 
 class Change(NamedTuple):
-    """A changed instance in indices: variables, their new states, the class that it then is, certainly or perhaps."""
+    """A region of changes in indices: variables, their new states, the class that it then is, certainly or perhaps."""
 
-    variables: Sequence[int]
-    states: tuple[int, ...]
+    variables: Members
+    box: Box
     label: int
     certain: bool
 
 
 class Counterfactuals(tuple[Counterfactual, ...]):
-    """The nearest changed instances; `complete` says whether these are all."""
+    """The nearest changes; `complete` says whether these are all."""
 
     complete: bool
 
@@ -79,86 +99,133 @@ def _restored(found: Iterable[Counterfactual], complete: bool) -> Counterfactual
     return Counterfactuals.within(found, None, complete)
 
 
-Poll = Callable[[], None]
-"""Called at every step; it may raise OutOfTime."""
-Changed = Iterable[tuple[tuple[int, ...], Collection[int]]]
-"""New states of some variables, and the classes that they can lead to."""
+def present(question: Question, values: Mapping[str, Any], variable: int) -> str:
+    """What a feature's value is at present: as it was given, or else its state."""
+    named = question.variables[variable]
+    value = values.get(named.name)
+    if value is None or named.is_missing(value):
+        return named.text(question.states[variable])
+    return number_text(float(value)) if isinstance(value, float) else str(value)
 
 
-def changes(
-    classifier: Classifier, question: Question, necessary: Iterable[Sequence[int]], poll: Poll
-) -> Iterator[Counterfactual]:
-    """Every change of all of a necessary reason's features, and no others, that does not keep the decision.
-
-    In the order of the reasons; within one, states nearest to the instance's come first. Where variables are unknown
-    there is one for each class that a change could lead to, those that are certain before all others.
-    """
-    for change in changed_states(classifier, question, necessary, poll):
-        pairs = zip(change.variables, change.states, strict=True)
+def told(question: Question, found: Iterable[Change], values: Mapping[str, Any]) -> Iterator[Counterfactual]:
+    """Changes in names, with the values that the instance has now."""
+    for variables, box, label, certain in found:
         yield Counterfactual(
-            tuple(State(classifier.variables[v], s) for v, s in pairs), classifier.classes[change.label], change.certain
+            tuple(Literal(question.variables[v], states) for v, states in zip(variables, box, strict=True)),
+            question.classes[label],
+            certain,
+            tuple(present(question, values, v) for v in variables),
         )
 
 
-def changed_states(
-    classifier: Classifier, question: Question, necessary: Iterable[Sequence[int]], poll: Poll = lambda: None
+def changes(
+    classifier: Classifier, question: Question, necessary: Iterable[Members], clock: Clock, *, missing: bool = False
 ) -> Iterator[Change]:
-    """`changes` in indices."""
-    is_partial = UNKNOWN in (question.states[v] for v in classifier.tested)
-    passes = zip((True, False), tee(necessary), strict=True) if is_partial else [(True, necessary)]
-    for certain, reasons in passes:
-        for reason in reasons:
-            poll()
-            for changed, labels in _changes_of(classifier, question, reason, poll):
-                if (len(labels) == 1) == certain:
-                    kept = question.keeps
-                    yield from (Change(reason, changed, c, certain) for c in sorted(labels) if c not in kept)
+    """The regions of changes of necessary reasons' features, one for each class that they lead to, nearest first.
 
-
-def _changes_of(classifier: Classifier, question: Question, changing: Sequence[int], poll: Poll) -> Changed:
-    if offers(classifier, ListsChanges) and question.is_only_frozen:
-        return classifier.changes(question, changing, poll)
-    return changes_by_escape(classifier, question, changing, poll)
-
-
-def changes_by_escape(classifier: Classifier, question: Question, changing: Sequence[int], poll: Poll) -> Changed:
-    """New states of these variables, one chosen after the other as long as an instance with them escapes.
-
-    Complexity: a call of `escape` for each state of each variable, for each change that is found.
+    Each set of features is there before any is there twice; then what crosses the smallest share of a feature's
+    states comes first, and equals as the reasons come. Where variables are unknown, what is certain comes before what
+    only could be. That a value goes missing is no advice, unless it is asked for. The order is that of MOST_RANKED
+    sets of features at a time. OutOfTime if the clock ends; what was found until then is given before.
     """
-    own = question.states
-    region = question.worlds_changing(changing)
-    others = {v: difference(question.within.states(v), ((own[v], own[v]),)) for v in changing}
-    region = region.replaced(others)
+    source = iter(necessary)
+    while True:
+        ranked: list[tuple[Any, Change]] = []
+        is_late = taken = False
+        try:
+            for place, reason in zip(count(), islice(source, MOST_RANKED), strict=False):
+                taken = True
+                ranked += _ranked(question, place, list(_regions(classifier, question, reason, clock, missing)))
+        except OutOfTime:
+            is_late = True
+        yield from (change for _, change in sorted(ranked, key=lambda pair: pair[0]))
+        if is_late:
+            raise OutOfTime
+        if not taken:
+            return
 
-    def options() -> Iterator[int]:
-        variable = changing[len(chosen)]
-        possible = set(members(others[variable]))
-        return (s for s in nearest_first(question.variables[variable], own[variable]) if s in possible)
 
-    chosen: list[int] = []
-    work = [options()] if changing else []
-    while work:
-        poll()
-        state = next(work[-1], None)
-        if state is None:
-            work.pop()
-            if chosen:
-                chosen.pop()
+def _ranked(question: Question, place: int, regions: list[Change]) -> Iterator[tuple[Any, Change]]:
+    """The regions of one set of features, each with its place in the whole order."""
+    for certain in (True, False):
+        mine = [(distance(question, each), each) for each in regions if each.certain == certain]
+        mine.sort(key=lambda pair: (pair[0], _states(pair[1].box), pair[1].label))
+        for turn, (far, change) in enumerate(mine):
+            yield (not certain, turn, far, place), change
+
+
+def _states(box: Box) -> list[list[int]]:
+    return [list(members(states)) for states in box]
+
+
+def _regions(
+    classifier: Classifier, question: Question, reason: Members, clock: Clock, missing: bool
+) -> Iterator[Change]:
+    """The largest boxes of changes of a necessary reason's features that lead to each class."""
+    every = frozenset(range(len(question.classes)))
+    is_partial = UNKNOWN in (question.states[v] for v in classifier.tested)
+    for label in sorted(every - question.keeps):
+        clock()
+        asked = replace(question, keeps=every - {label})
+        if len(every) > 2 and classifier.escape(asked, question.worlds_changing(reason)) is None:
             continue
-        fixed = {v: ((s, s),) for v, s in zip(changing, (*chosen, state), strict=False)}
-        there = region.replaced(fixed)
-        if classifier.escape(question, there) is None:
-            continue
-        if len(fixed) == len(changing):
-            yield (*chosen, state), possible_classes(classifier, question, there)
-        else:
-            chosen.append(state)
-            work.append(options())
+        widening = Widening(classifier, asked, "necessary")
+        sure = _advice(question, reason, widening.boxes(reason, clock, certain=is_partial), missing)
+        yield from (Change(reason, box, label, True) for box in sure)
+        if is_partial:
+            perhaps = _advice(question, reason, widening.boxes(reason, clock), missing)
+            new = (box for box in perhaps if not any(is_within(box, other) for other in sure))
+            yield from (Change(reason, box, label, False) for box in new)
 
 
-def possible_classes(classifier: Classifier, question: Question, region: Region) -> list[int]:
-    """The classes that instances in a region have. Complexity: a call of `escape` for each class."""
-    every = range(len(classifier.classes))
-    others = ((label, replace(question, keeps=frozenset(every) - {label})) for label in every)
-    return [label for label, asked in others if classifier.escape(asked, region) is not None]
+def _advice(question: Question, reason: Members, boxes: list[Box], missing: bool) -> list[Box]:
+    """The boxes without states of missing values, unless these are asked for."""
+    if missing:
+        return boxes
+    left = [missing_states(question.variables[v]) for v in reason]
+    if not any(left):
+        return boxes
+    kept = (tuple(map(difference, box, left)) for box in boxes)
+    return maximal(box for box in kept if all(box))
+
+
+def missing_states(variable: Variable) -> Ranges:
+    """The state of a variable that stands for missing values, if it has one."""
+    if variable.is_numeric:
+        return ((len(variable.cuts) + 1,) * 2,) if variable.missing else ()
+    at = None if variable.no_value is None else variable.state_called(variable.no_value)
+    return () if at is None else ((at, at),)
+
+
+def without_missing(question: Question) -> Question:
+    """The same question where no value can go missing."""
+    bounds = {}
+    for v, variable in enumerate(question.variables):
+        own = question.states[v]
+        left = difference(question.possible.states(v), missing_states(variable))
+        if left and left != question.possible.states(v) and covers(left, own):
+            bounds[v] = left
+    return replace(question, possible=Region(question.variables, {**question.possible.bounds, **bounds}))
+
+
+def distance(question: Question, change: Change) -> Fraction:
+    """How far the instance must move: the shares of their states that the features cross, added up."""
+    return sum(
+        (
+            _crossed(question.variables[v], question.states[v], states)
+            for v, states in zip(change.variables, change.box, strict=True)
+        ),
+        Fraction(0),
+    )
+
+
+def _crossed(variable: Variable, own: int, states: Ranges) -> Fraction:
+    """The share of a variable's states between its own and the nearest of some; names are all one step apart."""
+    last = len(variable.cuts)
+    ways = [Fraction(1, max(variable.size - 1, 1))]
+    if variable.is_numeric and own <= last:
+        numbers = [(low, min(high, last)) for low, high in states if low <= last]
+        steps = (max(low - own, own - high) for low, high in numbers)
+        ways = [*(Fraction(step, max(last, 1)) for step in steps), *ways[: covers(states, last + 1)]]
+    return min(ways)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -25,6 +26,19 @@ class Cut(NamedTuple):
                 below = _single_before(below)
             return below
         return self.threshold if self.after else math.nextafter(self.threshold, -math.inf)
+
+    def exact(self, single: bool) -> Cut:
+        """The same cut at a finite number of the type that the model compares in.
+
+        >>> Cut(0.1).exact(single=True), Cut(2.5, after=False).exact(single=True)
+        (Cut(threshold=0.10000000149011612, after=False), Cut(threshold=2.5, after=False))
+        """
+        below = self.last_below(single)
+        at = nearest_single(self.threshold) if single else self.threshold
+        if math.isinf(at):  # between the infinite and all that is finite
+            finite = below if math.isfinite(below) else -Cut(math.inf, False).last_below(single)
+            return Cut(finite, after=finite == below)
+        return Cut(at + 0.0, after=at == below)
 
     @property
     def has_empty_side(self) -> bool:
@@ -106,6 +120,7 @@ _SIGNS = {"<=": "≤", ">=": "≥", "<": "<", ">": ">"}
 _WORDS = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
 
 
+@lru_cache(maxsize=1 << 16)
 def _shortest_single(cut: Cut) -> Cut:
     """A cut that reads short: after the last 32-bit number below, or before the first above, as 32 bits tell them.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from quia.literal import State
+from quia.literal import Literal
 from quia.reason import Reason
 from quia.reasons import Reasons
 
@@ -36,7 +36,7 @@ class EvenIf:
     decision: str
     against: str | None
     because: Reasons
-    changes: tuple[State, ...] = ()
+    changes: tuple[Literal, ...] = ()
     changed_decision: str | None = None
     certain: bool = True
 

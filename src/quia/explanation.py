@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quia.answer import Answer, Shares
 from quia.arguments import feature_indices, flag, seconds, several, whole_or_all
@@ -15,16 +15,19 @@ from quia.bias import Bias
 from quia.caching import cached_property
 from quia.classifier import Classifier, HasCompleteReason, HasPath, ListsReasons, loaded, offers
 from quia.complete import complete_reason, of_necessary
-from quia.counterfactual import Counterfactuals, changes
-from quia.families import KINDS, Families, FindsReasons, Found, Kind
+from quia.counterfactual import Counterfactuals, changes, told, without_missing
+from quia.families import Families, FindsReasons, Found
+from quia.general import GeneralReasons
 from quia.nnf import NNF
 from quia.patience import Clock, Patience
 from quia.pickling import ByFields
 from quia.question import AboutQuestion, Question, ask, given_values
-from quia.reason import Reason
+from quia.reason import KINDS, Kind, Reason
 from quia.reasons import Reasons
-from quia.search import Search, SearchedReasons
+from quia.reference import Reference
+from quia.search import SearchedReasons
 from quia.variables import UNKNOWN, decide_instance
+from quia.widen import Widening, common_reason
 
 if TYPE_CHECKING:
     from quia.even_if import EvenIf
@@ -38,12 +41,15 @@ def explain(
     against: str | None = None,
     frozen: Collection[str] = (),
     costs: Mapping[str, Any] | None = None,
+    data: Any = None,
 ) -> Explanation:
     """Why a classifier decided on an instance as it did; with `against`, why it did not decide for that class.
 
     `frozen` features cannot change: they count as given, and no reason mentions them. `costs` say what changing a
     feature costs (1 where nothing is said), so that 'shortest' means 'cheapest'. A value may be missing if the decision
-    does not depend on it: the reasons then hold whatever it is, and do not mention it.
+    does not depend on it: the reasons then hold whatever it is, and do not mention it. With a reference table, `data`,
+    the widest of several general reasons is the one that fits the most of its rows, and each knows how many; what
+    `Reference.of_table` makes of a table once serves many instances.
 
     >>> import quia
     >>> switch = quia.DecisionGraph.from_dict({
@@ -56,7 +62,18 @@ def explain(
     """
     classifier = loaded(classifier)
     question = ask(classifier, instance, against=against, frozen=frozen, costs=costs)
-    return Explanation(classifier, given_values(classifier.variables, instance), question)
+    reference = None if data is None else Reference.of_table(classifier, data)
+    return Explanation(classifier, given_values(classifier.variables, instance), question, reference)
+
+
+class _Form(NamedTuple):
+    """What reasons say of their features: the instance's states, or general conditions, of numbers as intervals."""
+
+    general: bool
+    intervals: bool = True
+
+
+_STATES = _Form(general=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +86,7 @@ class Explanation(ByFields, AboutQuestion):
     classifier: Classifier
     instance: Mapping[str, Any]
     question: Question
+    reference: Reference | None = None
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -104,24 +122,52 @@ class Explanation(ByFields, AboutQuestion):
         return self.classifier.escape(question, question.worlds_changing(changing)) is None
 
     def necessary_reasons(
-        self, *, shortest: bool = False, limit: int | None = None, timeout: float | None = None
+        self,
+        *,
+        general: bool = False,
+        intervals: bool = True,
+        shortest: bool = False,
+        limit: int | None = None,
+        timeout: float | None = None,
     ) -> Reasons:
-        """Minimal sets of facts which, altered properly, change the decision (prime implicates)."""
-        return self._reasons("necessary", shortest, limit, timeout)
+        """Minimal sets of facts which, altered properly, change the decision (prime implicates).
+
+        With `general`, each set of features comes with its largest regions of changes, the widest first: every point
+        of `reason.changes`, all else kept, changes the decision. With `intervals` the changes of a number are an
+        interval, without they may be any set.
+        """
+        return self._reasons("necessary", general, intervals, shortest, limit, timeout)
 
     def sufficient_reasons(
-        self, *, shortest: bool = False, limit: int | None = None, timeout: float | None = None
+        self,
+        *,
+        general: bool = False,
+        intervals: bool = True,
+        shortest: bool = False,
+        limit: int | None = None,
+        timeout: float | None = None,
     ) -> Reasons:
-        """Minimal sets of facts that alone force the decision (prime implicants)."""
-        return self._reasons("sufficient", shortest, limit, timeout)
+        """Minimal sets of facts that alone force the decision (prime implicants).
 
-    def _reasons(self, kind: Kind, shortest: bool, limit: int | None, timeout: float | None) -> Reasons:
-        return self._found(kind, flag(shortest, "shortest"), whole_or_all(limit), Patience(seconds(timeout)))
+        With `general`, each set of features comes with its conditions as wide as they can be and still true, the widest
+        first. With `intervals` the conditions on a number are an interval, without they may be any set.
+        """
+        return self._reasons("sufficient", general, intervals, shortest, limit, timeout)
 
-    def _found(self, kind: Kind, shortest: bool, limit: int | None, patience: Patience) -> Reasons:
+    def _reasons(
+        self, kind: Kind, general: bool, intervals: bool, shortest: bool, limit: int | None, timeout: float | None
+    ) -> Reasons:
+        form = _Form(flag(general, "general"), flag(intervals, "intervals"))
+        return self._found(kind, form, flag(shortest, "shortest"), whole_or_all(limit), Patience(seconds(timeout)))
+
+    def _found(self, kind: Kind, form: _Form, shortest: bool, limit: int | None, patience: Patience) -> Reasons:
         # A method and its arguments, unlike a lambda, can be pickled.
         search = partial(self.find, kind, shortest)
-        return Reasons(kind, self.variables, self.states, limit, patience, search)
+        found = (kind, self.variables, self.states, limit, patience, search)
+        if not form.general:
+            return Reasons(*found)
+        widening = Widening(self.classifier, self.question, kind, form.intervals, self.reference)
+        return GeneralReasons(*found, widening=widening)
 
     def find(self, kind: Kind, shortest: bool, patience: Patience) -> Found:
         """The reasons of a kind as sets of variables; what was worked out is kept."""
@@ -155,22 +201,35 @@ class Explanation(ByFields, AboutQuestion):
         total = reasons.exact_count()
         return Shares({name: Fraction(counts[name], total) for name in ranked})
 
-    def counterfactuals(self, *, limit: int | None = None, timeout: float | None = None) -> Counterfactuals:
-        """The nearest changed instances: the fewest (with costs, the cheapest) changes that change the decision.
+    def counterfactuals(
+        self, *, limit: int | None = None, timeout: float | None = None, missing: bool = False
+    ) -> Counterfactuals:
+        """The nearest changes: regions of the fewest (with costs, the cheapest) features that change the decision.
 
-        Each way to change just the features of a shortest necessary reason for which the class really changes
-        (against a class: becomes that class). Where features are unknown, a change after which the class is that one
-        whatever they are is `certain`, and comes before those after which it only could be. The `complete` of what is
-        returned says whether limit and time were enough for all.
+        Of each shortest necessary reason's features the largest regions of changes after which the decision is one
+        class (against a class: that class), wherever in the region. Every set of features comes before any comes twice,
+        then those come first that move the instance least. That a value goes missing is no advice, unless `missing`
+        asks for it. Where features are unknown, a change after which the class is that one whatever they are is
+        `certain`, and comes before those after which it only could be. The `complete` of what is returned says whether
+        limit and time were enough for all.
         """
-        return self._nearest(whole_or_all(limit), Patience(seconds(timeout)))
+        return self._nearest(whole_or_all(limit), Patience(seconds(timeout)), flag(missing, "missing"))
 
-    def _nearest(self, limit: int | None, patience: Patience) -> Counterfactuals:
-        shortest = self._found("necessary", True, None, patience)
+    def _nearest(self, limit: int | None, patience: Patience, missing: bool = False) -> Counterfactuals:
+        found = self._nearest_of(self.question, limit, patience, missing)
+        if found or missing or not found.complete or limit == 0:
+            return found
+        # Whatever is shortest needs a value to go missing: ask what would be if none could.
+        advisable = without_missing(self.question)
+        return found if advisable.is_only_frozen else self._nearest_of(advisable, limit, patience, missing)
+
+    def _nearest_of(self, question: Question, limit: int | None, patience: Patience, missing: bool) -> Counterfactuals:
+        asked = self if question is self.question else replace(self, question=question)
+        shortest = asked._found("necessary", _STATES, True, None, patience)
         all_known = shortest.found
         with patience.last_step() as clock:
-            found = changes(self.classifier, self.question, shortest.members(), clock)
-            return Counterfactuals.within(found, limit, all_known)
+            found = changes(self.classifier, question, shortest.members(), clock, missing=missing)
+            return Counterfactuals.within(told(question, found, self.instance), limit, all_known)
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -184,19 +243,24 @@ class Explanation(ByFields, AboutQuestion):
         return self._holds_whatever(self._apart(other_instance))
 
     def common_reason(self, other_instance: Any) -> Reason | None:
-        """A sufficient reason for the decisions on both instances, of states that they share; None if there is none."""
-        apart = self._apart(other_instance)
-        if not self._holds_whatever(apart):
-            return None
-        search = Search(self.classifier, self.question.freeze(()))
-        shared = search.sufficient_within(frozenset(search.changeable).difference(apart), Clock())
-        return Reason.of(self.variables, self.states, sorted(shared))
+        """A general sufficient reason for the decisions on both instances; None if there is none.
+
+        There is one if and only if the smallest box with both in it (of a number, all between; of a name, both) forces
+        the decision. That may be so where they are not congruent, as congruence asks for states that they share.
+        Frozen or not, features may differ. Against a class, the decision is: not that class.
+        """
+        states = self._encoded(other_instance)
+        return common_reason(self.classifier, self.question.freeze(()), states, Clock())
 
     def _apart(self, other_instance: Any) -> list[int]:
         """The variables that tell another instance from this one."""
+        states = self._encoded(other_instance)
+        return [v for v in self.classifier.tested if states[v] != self.states[v]]
+
+    def _encoded(self, other_instance: Any) -> tuple[int, ...]:
         states = self.classifier.encode(other_instance)
         decide_instance(self.classifier, states, other_instance)  # refuses what is not decided
-        return [v for v in self.classifier.tested if states[v] != self.states[v]]
+        return states
 
     def holds_without(self, features: Collection[str]) -> bool:
         """Whether the decision would stick whatever these features were, all others kept.
@@ -234,7 +298,7 @@ class Explanation(ByFields, AboutQuestion):
         reasons = alone.necessary_reasons(limit=limit, timeout=timeout)
         if self._holds_whatever(protected):
             return Bias(names, False, self.decision, reasons, against=self.against)
-        nearest = alone.counterfactuals(limit=1, timeout=timeout)
+        nearest = alone.counterfactuals(limit=1, timeout=timeout, missing=True)
         if not nearest:  # the time was too short even for one
             return Bias(names, True, self.decision, reasons, against=self.against)
         found = (nearest[0].changes, nearest[0].decision, self.against, nearest[0].certain)
@@ -247,16 +311,20 @@ class Explanation(ByFields, AboutQuestion):
         timeout: float | None = None,
         shortest: bool = False,
         protected: Collection[str] = (),
+        general: bool = True,
+        intervals: bool = True,
     ) -> Answer:
         """What is shown of an explanation, found once: both kinds of reasons, the nearest changes, and any bias.
 
-        At most `limit` of each; `timeout` is for all of it, and once more for the bias.
+        At most `limit` of each; `timeout` is for all of it, and once more for the bias. The reasons are general, unless
+        the instance's states are asked for.
         """
         most, patience = whole_or_all(limit), Patience(seconds(timeout))
-        necessary, sufficient = (self._found(kind, flag(shortest, "shortest"), most, patience) for kind in KINDS)
+        form = _Form(flag(general, "general"), flag(intervals, "intervals"))
+        necessary, sufficient = (self._found(kind, form, flag(shortest, "shortest"), most, patience) for kind in KINDS)
         # Where they come one by one, the time is theirs first.
         _ = necessary.complete, sufficient.complete
-        constant = self.is_constant if necessary.count is None else not necessary.count
+        constant = self.is_constant if necessary.set_count is None else not necessary.set_count
         every, has_leaves = range(len(self.variables)), offers(self.classifier, HasPath)
         return Answer(
             self.question,
@@ -269,16 +337,15 @@ class Explanation(ByFields, AboutQuestion):
             is_shortest=shortest,
             is_constant=constant,
             is_never=constant and has_leaves and self.against is not None and self._holds_whatever(every),
+            is_general=form.general,
         )
 
-    def to_dict(
-        self, *, limit: int | None = 10, timeout: float | None = None, shortest: bool = False
-    ) -> dict[str, Any]:
-        """The explanation as plain data, with at most `limit` reasons of each kind and as many counterfactuals.
+    def to_dict(self, **options: Any) -> dict[str, Any]:
+        """The explanation as plain data, with at most `limit` (10) reasons of each kind and as many counterfactuals.
 
-        `timeout` is for all of it.
+        The options are those of `answer`; `timeout` is for all of it.
         """
-        return self.answer(limit=limit, timeout=timeout, shortest=shortest).to_dict()
+        return self.answer(**options).to_dict()
 
     def to_json(self, **options: Any) -> str:
         """`to_dict` as JSON text."""

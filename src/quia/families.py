@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +19,10 @@ import numpy.typing as npt
 from quia._kernel import Family, OverBudget
 from quia.errors import TooLarge
 from quia.patience import Patience
+from quia.reason import Kind, Members
 
 if TYPE_CHECKING:
     from quia.costs import Costs
-
-Kind = Literal["necessary", "sufficient"]
-KINDS: tuple[Kind, ...] = ("necessary", "sufficient")
-Members = tuple[int, ...]
 
 MEMORY = 2**31
 """How many bytes the kernel may take for the families of one decision."""

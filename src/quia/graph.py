@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,8 @@ from quia.variables import UNKNOWN, Variable, tested_values
 if TYPE_CHECKING:
     from quia.nnf import NNF
     from quia.question import Question
+    from quia.ranges import Ranges
+    from quia.reason import Kind
     from quia.region import Region
 
 States = Sequence[int] | Mapping[int, int]
@@ -245,13 +248,38 @@ class DecisionGraph(ByFields, ClassifierBase):
         )
         return None if found is None else tuple(found)
 
-    def changes(
-        self, question: Question, changing: Sequence[int], poll: Callable[[], None]
-    ) -> Iterator[tuple[tuple[int, ...], Collection[int]]]:
-        """New states of these variables that can change the decision, nearest first, and the classes they lead to."""
-        from quia.graph_changes import changes
+    def widen(
+        self,
+        question: Question,
+        kind: Kind,
+        members: Sequence[int],
+        intervals: bool,
+        *,
+        certain: bool = False,
+        timeout: float | None = None,
+    ) -> list[tuple[Ranges, ...]]:
+        """All largest boxes over a reason's variables, widest first."""
+        start, low, high = (
+            part.tolist()
+            for part in self.kernel.widen(
+                np.array(question.states, np.int32),
+                members,
+                necessary=kind == "necessary",
+                numbers=self.number_counts if intervals else None,
+                certain=certain,
+                timeout=timeout,
+                **self.kernel_question(question),
+            )
+        )
+        pairs = tuple(zip(low, high, strict=True))
+        sets = [pairs[a:b] for a, b in pairwise(start)]
+        width = len(members)
+        return [tuple(sets[at : at + width]) for at in range(0, len(sets), width)] if width else [()]
 
-        return changes(self, question, changing, poll)
+    @cached_property
+    def number_counts(self) -> npt.NDArray[np.int32]:
+        """Of each variable how many of its states are numbers, in their order."""
+        return np.array([len(v.cuts) + 1 if v.is_numeric else 0 for v in self.variables], np.int32)
 
     def differing(self, protected: Collection[int]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """Two instances that differ in protected variables only and are decided differently; None if there are none."""
@@ -304,11 +332,6 @@ class DecisionGraph(ByFields, ClassifierBase):
                 raise MissingValue(f"{name} is not known", feature=name, why="the decision depends on it")
             labels[node] = below.pop()
         return labels[start]
-
-    def possible_classes(self, states: States) -> set[int]:
-        """The indices of the classes that an encoded instance has for some values of its unknown variables."""
-        *_, last = self.path(states)
-        return {int(self.labels[node]) for node in self._followed(last, states) if self.tests[node] < 0}
 
     def _followed(self, start: int, states: States) -> dict[int, list[int]]:
         """The nodes below one that an instance may pass, with their children that it may pass next."""

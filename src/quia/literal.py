@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +22,8 @@ class Literal:
     >>> width = Variable.numeric("W", [0.6, 1.5])
     >>> [str(Literal(width, ranges)) for ranges in (((0, 1),), ((1, 1),), ((0, 0), (2, 2)))]
     ['W <= 1.5', 'W in (0.6, 1.5]', 'W <= 0.6 or > 1.5']
-    >>> Literal(width, ((1, 1),)).sentence, Literal(width, ((1, 2),)).denial
-    ('W is more than 0.6 and at most 1.5', 'W <= 0.6')
+    >>> Literal(width, ((1, 1),)).sentence, Literal(width, ((1, 2),)).phrase, Literal(width, ((1, 1),)).denial
+    ('W is more than 0.6 and at most 1.5', 'W more than 0.6', 'W <= 0.6 or > 1.5')
     """
 
     variable: Variable
@@ -70,81 +70,161 @@ class Literal:
 
     @property
     def text(self) -> str:
-        """The states without the feature's name, as in the JSON format where they are one: `< 1450`, `≠ high`."""
+        """The states without the feature's name, as they are written and read back.
+
+        `< 1450`, `(0.6, 1.5] or missing`, `not missing`, `medium`, `≠ high`, `in {low, medium}`, `not in {low, top}`;
+        of one state it is that of the JSON format. States that outnumber the others are told by these.
+        """
         if self._is_single:
             return self.variable.text(self.ranges[0][0])
-        if self.variable.is_numeric:
-            return " or ".join([*(interval.text for interval in self._intervals), *self._missing])
-        return self._names("in {", "}")
+        if not self.variable.is_numeric:
+            return self._set_text
+        if self._is_known:
+            return f"not {MISSING}"
+        return " or ".join([*(interval.text for interval in self._intervals), *self._missing])
 
     @property
     def signs(self) -> str:
-        """The states with the signs that people read: `≤ 3`, `> 0.6 and ≤ 1.5`, `medium`."""
-        if self.variable.is_numeric:
-            return " or ".join([*(interval.signs for interval in self._intervals), *self._missing])
-        return self.text
+        """The states with the signs that people read: `≤ 3`, `> 0.6 and ≤ 1.5`, `medium`, `≠ high`."""
+        if not self.variable.is_numeric:
+            return self._named("≠ ", "not ")
+        if self._is_known:
+            return f"not {MISSING}"
+        return _either([*(interval.signs for interval in self._intervals), *self._missing])
 
     @property
     def words(self) -> str:
-        """The states as they are read aloud after 'is': `at most 3`, `medium`, `low or medium`."""
-        if self.variable.is_numeric:
-            return " or ".join([*(interval.words for interval in self._intervals), *self._missing])
-        return self.variable.text(self.ranges[0][0]) if self._is_single else self._names("", "", "not ", " or ")
+        """The states as they are read aloud: `at most 3`, `medium`, `low or medium`, `other than high`, `known`."""
+        return self._words("other than ")
+
+    @property
+    def phrase(self) -> str:
+        """What it says within a sentence: `W at most 3`, `GPA low or medium`, `GPA other than high`."""
+        return f"{self.feature} {self.words}"
 
     @property
     def sentence(self) -> str:
-        """What it says, to be read aloud: `W is at most 3`, `GPA is low or medium`."""
-        return f"{self.feature} is {self.words}"
+        """What it says, to be read aloud: `W is at most 3`, `GPA is low or medium`, `GPA is not high`."""
+        return f"{self.feature} is {self._words('not ')}"
 
     @property
     def denial(self) -> str:
-        """What it is for this not to hold, with the feature's name: `GPA ≠ low`, `W > 1.5`, `W not in (0.6, 1.5]`."""
+        """What it is for this not to hold, with the feature's name: `GPA ≠ low`, `W > 1.5`, `W <= 0.6 or > 1.5`."""
         if self._is_single and not self.variable.is_numeric:
             return f"{self.feature} ≠ {self.text}"
-        intervals, missing = self._intervals, self._missing
         rest = self.negated
-        if rest is not None and (not self.variable.is_numeric or len(intervals) + len(missing) > 1):
-            return str(rest)
-        if not self.variable.is_numeric:
-            return f"{self.feature} not {self.text}"
-        if missing and not intervals:
-            return f"{self.feature} not missing"
-        if len(intervals) == 1 and not self.variable.missing and None in intervals[0] and intervals[0] != (None, None):
-            upper, lower = intervals[0]  # the ends change places
-            return f"{self.feature} {Interval(lower, upper).text}"
-        return f"{self.feature} not {' or '.join([*map(_within, intervals), *missing])}"
+        return f"{self.feature} in {{}}" if rest is None else str(rest)
+
+    @property
+    def condition(self) -> dict[str, Any]:
+        """The states as plain data, for JSON: names, or intervals of numbers.
+
+        An end that is None has no bound. A `closed` end is itself in the interval. Where a `type` is given, a value is
+        rounded to that before it is compared; the ends are numbers of that type. `missing` tells whether a missing
+        value is among the states; a nominal feature has a name for that, if it has a state for it.
+
+        >>> Literal(Variable.nominal("GPA", ["low", "medium", "high"]), ((0, 1),)).condition
+        {'feature': 'GPA', 'in': ['low', 'medium'], 'text': '≠ high'}
+        >>> age = Literal(Variable.numeric("age", [26.5, (65, "before")], missing=True), ((1, 1), (3, 3))).condition
+        >>> age["intervals"], age["missing"], age["text"]
+        ([{'low': 26.5, 'high': 65.0, 'low_closed': False, 'high_closed': False}], True, '(26.5, 65) or missing')
+        >>> width = Literal(Variable.numeric("W", [0.1], single=True), ((0, 0),)).condition
+        >>> width["type"], width["intervals"][0]["high"], width["text"]
+        ('float32', 0.10000000149011612, '< 0.1')
+        """
+        if self.variable.labels is not None:
+            labels = [self.variable.labels[state] for state in members(self.ranges)]
+            return {"feature": self.feature, "in": labels, "text": self.text}
+        return {
+            "feature": self.feature,
+            **({"type": "float32"} if self.variable.single else {}),
+            "intervals": [_plain(self.variable.exact_interval(low, high)) for low, high in self._numbers],
+            "missing": bool(self._missing),
+            "text": self.text,
+        }
 
     def __str__(self) -> str:
         if not self.variable.is_numeric:
             return f"{self.feature}={self.text}" if self._is_single else f"{self.feature} {self.text}"
-        intervals, missing = self._intervals, self._missing
-        if not intervals:
-            return f"{self.feature} is missing"
-        return f"{self.feature} {' or '.join([*map(_within, intervals), *missing])}"
+        if self._is_known or not self._numbers:
+            return f"{self.feature} is {'not ' if self._is_known else ''}{MISSING}"
+        return f"{self.feature} {' or '.join([*map(_within, self._intervals), *self._missing])}"
 
     @property
     def _is_single(self) -> bool:
         return len(self.ranges) == 1 and self.ranges[0][0] == self.ranges[0][1]
 
     @property
+    def _is_known(self) -> bool:
+        """Whether these are all states but that of a missing value, and of nothing else."""
+        variable = self.variable
+        if variable.is_numeric:
+            return variable.missing and self.ranges == ((0, len(variable.cuts)),)
+        return variable.no_value not in (None, variable.other) and self._others == [variable.no_value]
+
+    @property
     def _missing(self) -> Sequence[str]:
-        """That a missing value is among the states, in words."""
-        is_among = self.variable.missing and covers(self.ranges, len(self.variable.cuts) + 1)
-        return (MISSING,) if is_among else ()
+        """That a missing value is among the states of a numeric variable, in words."""
+        return (MISSING,) if self.variable.is_missing_state(self.ranges[-1][1]) else ()
+
+    @property
+    def _numbers(self) -> Ranges:
+        """The states of a numeric variable that are numbers."""
+        last = len(self.variable.cuts)
+        return tuple((low, min(high, last)) for low, high in self.ranges if low <= last)
 
     @property
     def _intervals(self) -> Sequence[Interval]:
-        """The intervals of a numeric variable's states that are numbers."""
-        last = len(self.variable.cuts)
-        return [self.variable.interval(low, min(high, last)) for low, high in self.ranges if low <= last]
+        """The intervals of a numeric variable's states that are numbers, as they read well."""
+        return [self.variable.interval(low, high) for low, high in self._numbers]
 
-    def _names(self, opening: str, closing: str, but: str = "≠ ", comma: str = ", ") -> str:
-        """The names of several states of a nominal variable, or of the one that is missing."""
-        total = self.variable.size
-        if size(self.ranges) == total - 1:
-            (rest,) = members(difference(((0, total - 1),), self.ranges))
-            return f"{but}{self.variable.text(rest)}"
-        return f"{opening}{comma.join(map(self.variable.text, members(self.ranges)))}{closing}"
+    @property
+    def _names(self) -> list[str]:
+        """The names of a nominal variable's states."""
+        return [self.variable.text(state) for state in members(self.ranges)]
+
+    @property
+    def _others(self) -> list[str]:
+        """The names of a nominal variable's states that are not these."""
+        rest = difference(((0, self.variable.size - 1),), self.ranges)
+        return [self.variable.text(state) for state in members(rest)]
+
+    @property
+    def _set_text(self) -> str:
+        """Several states of a nominal variable, or those that are left out if they are fewer."""
+        left_out = self.variable.size - size(self.ranges)
+        if left_out == 1:
+            return f"≠ {self._others[0]}"
+        if 0 < left_out < size(self.ranges):
+            return f"not in {{{', '.join(self._others)}}}"
+        return f"in {{{', '.join(self._names)}}}"
+
+    def _words(self, but: str) -> str:
+        """The states as they are read aloud; `but` comes before those that are left out."""
+        if not self.variable.is_numeric:
+            return self._named(but, but)
+        if self._is_known:
+            return "known"
+        return _either([*(interval.words for interval in self._intervals), *self._missing])
+
+    def _named(self, but_one: str, but: str) -> str:
+        """The states of a nominal variable, or those left out: two are told by themselves, however few are left out.
+
+        'Other than any other', where a state stands for all that is not listed, would be no way to say what is listed.
+        """
+        names, left_out = self._names, self.variable.size - size(self.ranges)
+        if not left_out and len(names) > 1:
+            return "any value"
+        if len(names) > 2 and left_out < len(names) and self.variable.other not in self._others:
+            if self._is_known:
+                return "known"
+            return (but_one if left_out == 1 else but) + self._listed(self._others)
+        return self._listed(names)
+
+    def _listed(self, names: Iterable[str]) -> str:
+        """Names in a row, that of a missing value last."""
+        ordered = sorted(names, key=lambda name: name == self.variable.no_value)
+        return _either([name if name.strip() else "''" for name in ordered])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Literal):
@@ -182,3 +262,36 @@ def _within(interval: Interval) -> str:
     """An interval behind a feature's name."""
     text = interval.text
     return text if (interval.lower is None) != (interval.upper is None) else f"in {text}"
+
+
+def _plain(interval: Interval) -> dict[str, Any]:
+    """An interval as plain data."""
+    lower, upper = interval
+    return {
+        "low": None if lower is None else lower.threshold,
+        "high": None if upper is None else upper.threshold,
+        "low_closed": lower is not None and not lower.after,
+        "high_closed": upper is not None and upper.after,
+    }
+
+
+def _either(parts: Sequence[str]) -> str:
+    """Parts of which one holds, as in a sentence, where an 'and' within a part is not taken for one between them.
+
+    >>> _either(["a", "b", "c"]), _either(["more than 1 and at most 2", "missing"])
+    ('a, b or c', 'more than 1 and at most 2, or missing')
+    """
+    if len(parts) == 1:
+        return parts[0]
+    comma = "," if any(" and " in part for part in parts) else ""
+    return f"{', '.join(parts[:-1])}{comma} or {parts[-1]}"
+
+
+def all_of(parts: Iterable[str]) -> str:
+    """Conditions that hold together, an 'or' within one in brackets.
+
+    >>> all_of(["W <= 0.6 or > 1.5", "GPA=low"]), all_of(["age <= 30 or missing"])
+    ('(W <= 0.6 or > 1.5) and GPA=low', 'age <= 30 or missing')
+    """
+    every = list(parts)
+    return " and ".join(f"({part})" if len(every) > 1 and " or " in part else part for part in every)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import Field, fields
+from functools import partial
 from typing import Any, ClassVar
 
 
@@ -12,4 +13,4 @@ class ByFields:
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), tuple(getattr(self, each.name) for each in fields(self))
+        return partial(type(self), **{each.name: getattr(self, each.name) for each in fields(self)}), ()

@@ -5,13 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
+from typing import Literal as OneOf
 
-from quia.literal import Literal, State
+from quia.literal import Literal, State, all_of
 from quia.variables import Variable
+
+Kind = OneOf["necessary", "sufficient"]
+KINDS: tuple[Kind, ...] = ("necessary", "sufficient")
+Members = tuple[int, ...]
+"""A reason as the indices of its variables, ascending."""
 
 
 class Reason(AbstractSet[Literal]):
     """A frozen set of literals, in the order of the classifier's variables.
+
+    Of what `kind` it is, and whether it `is_general`, goes with it, as does the number of `rows` of a reference table
+    that it fits; two reasons that say the same are equal whatever these are. A general necessary reason has in its
+    literals what holds of the instance and must give way; `changes` are their negations, a region in which every
+    point, all else kept, changes the decision.
 
     >>> gpa, essay = Variable.nominal("GPA", ["low", "medium"]), Variable.nominal("Essay", ["fail", "pass"])
     >>> reason = Reason([State(gpa, 1), State(essay, 0)])
@@ -19,19 +30,52 @@ class Reason(AbstractSet[Literal]):
     ('GPA=medium and Essay=fail', ('GPA', 'Essay'), {'GPA': 'medium', 'Essay': 'fail'})
     """
 
-    __slots__ = ("literals",)
+    __slots__ = ("is_general", "kind", "literals", "rows")
     literals: tuple[Literal, ...]
+    kind: Kind | None
+    is_general: bool
+    rows: int | None
 
-    def __init__(self, literals: Iterable[Literal] = ()) -> None:
-        object.__setattr__(self, "literals", tuple(literals))
+    def __init__(
+        self,
+        literals: Iterable[Literal] = (),
+        *,
+        kind: Kind | None = None,
+        is_general: bool = False,
+        rows: int | None = None,
+    ) -> None:
+        for name, value in zip(self.__slots__, (is_general, kind, tuple(literals), rows), strict=True):
+            object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a reason is frozen; {name!r} cannot be set")
 
     @staticmethod
-    def of(variables: Sequence[Variable], states: Sequence[int], members: Iterable[int]) -> Reason:
+    def of(
+        variables: Sequence[Variable], states: Sequence[int], members: Iterable[int], kind: Kind | None = None
+    ) -> Reason:
         """The reason that holds an instance's states of these variables."""
-        return Reason(State(variables[member], states[member]) for member in members)
+        return Reason((State(variables[member], states[member]) for member in members), kind=kind)
+
+    @staticmethod
+    def changing(changes: Iterable[Literal], *, rows: int | None = None) -> Reason:
+        """The general necessary reason whose features change the decision wherever these literals hold.
+
+        >>> age = Variable.numeric("age", [30, 65])
+        >>> older = Reason.changing([Literal(age, ((1, 2),))])
+        >>> str(older), str(older.changes[0])
+        ('age <= 30', 'age > 30')
+        """
+        negated = (literal.negated for literal in changes)
+        return Reason((each for each in negated if each is not None), kind="necessary", is_general=True, rows=rows)
+
+    @property
+    def changes(self) -> tuple[Literal, ...]:
+        """What its features change to: of a general necessary reason any of these states will do, of one that is not
+        general some will. A sufficient reason has none."""
+        if self.kind != "necessary":
+            return ()
+        return tuple(negated for literal in self.literals if (negated := literal.negated) is not None)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -43,7 +87,7 @@ class Reason(AbstractSet[Literal]):
         return {literal.feature: literal.text for literal in self.literals}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Reason, (self.literals,)
+        return _restored, (self.literals, self.kind, self.is_general, self.rows)
 
     def __contains__(self, literal: object) -> bool:
         return literal in self.literals
@@ -58,7 +102,11 @@ class Reason(AbstractSet[Literal]):
         return self._hash()
 
     def __str__(self) -> str:
-        return " and ".join(map(str, self.literals)) if self.literals else "nothing at all"
+        return all_of(map(str, self.literals)) if self.literals else "nothing at all"
 
     def __repr__(self) -> str:
         return f"Reason({', '.join(map(str, self.literals))})"
+
+
+def _restored(literals: tuple[Literal, ...], kind: Kind | None, is_general: bool, rows: int | None) -> Reason:
+    return Reason(literals, kind=kind, is_general=is_general, rows=rows)

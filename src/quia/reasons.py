@@ -11,10 +11,10 @@ from quia._kernel import Family, OverBudget
 from quia.arguments import whole
 from quia.caching import cached_property
 from quia.errors import InstanceError, TooLarge, did_you_mean, shown
-from quia.families import MEMORY, Found, Kind, Members
+from quia.families import MEMORY, Found
 from quia.patience import Patience
 from quia.pickling import ByFields
-from quia.reason import Reason
+from quia.reason import Kind, Members, Reason
 from quia.variables import Variable
 
 T = TypeVar("T")
@@ -63,12 +63,22 @@ class Reasons(ByFields):
     def _ends_by_itself(self) -> bool:
         """Whether the reasons that come one by one, as they could not be counted, end before limit and time do."""
         given = sum(1 for _ in islice(self._listing(), None if self.limit is None else self.limit + 1))
-        source = self._answer.one_by_one
-        return (self.limit is None or given <= self.limit) and (source is None or source.complete)
+        return (self.limit is None or given <= self.limit) and self._is_listing_whole
 
-    @cached_property
+    @property
+    def _is_listing_whole(self) -> bool:
+        """Whether what was listed to its end is all."""
+        source = self._answer.one_by_one
+        return not self._answer.is_cut_short and (source is None or source.complete)
+
+    @property
     def count(self) -> int | None:
         """How many there are, exactly, whatever the limit; None if that could not be found out."""
+        return self.set_count
+
+    @cached_property
+    def set_count(self) -> int | None:
+        """How many sets of features they speak of; None if that could not be found out."""
         family = self._answer.family
         if family is None:
             return None
@@ -97,7 +107,7 @@ class Reasons(ByFields):
         return iter(self._few) if self._is_few else self._each()
 
     def _each(self) -> Iterator[Reason]:
-        return (Reason.of(self.variables, self.states, members) for members in self.members())
+        return (Reason.of(self.variables, self.states, members, self.kind) for members in self.members())
 
     @property
     def _is_few(self) -> bool:
@@ -169,7 +179,7 @@ class Reasons(ByFields):
         """
         wanted, start = whole(n, "n"), whole(seed, "seed")
         drawn = self._asked(lambda family, **limits: family.sample(wanted, start, **limits))
-        return [Reason.of(self.variables, self.states, members) for members in drawn]
+        return [Reason.of(self.variables, self.states, members, self.kind) for members in drawn]
 
     def _asked(self, question: Callable[..., T]) -> T:
         """What a family says to a question, which has all the time given to itself."""

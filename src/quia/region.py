@@ -8,7 +8,7 @@ from typing import Any
 
 from quia import conditions
 from quia.errors import GraphError, InstanceError, did_you_mean, shown
-from quia.literal import Literal
+from quia.literal import Literal, all_of
 from quia.ranges import Ranges, covers, intersection
 from quia.variables import UNKNOWN, Variable
 
@@ -86,13 +86,7 @@ class Region:
         return (Literal(self.variables[v], ranges) for v, ranges in sorted(self.bounds.items()))
 
     def __str__(self) -> str:
-        return conjunction(self.literals) or "anything"
-
-
-def conjunction(literals: Iterable[Literal]) -> str:
-    """What all of these say: `age > 30 and (W <= 0.6 or > 1.5)`."""
-    said = [str(literal) for literal in literals]
-    return " and ".join(f"({each})" if len(said) > 1 and " or " in each else each for each in said)
+        return all_of(map(str, self.literals)) or "anything"
 
 
 def _states(variable: Variable, condition: Any) -> Ranges:

@@ -20,10 +20,11 @@ import numpy.typing as npt
 
 from quia._kernel import Family, OverBudget
 from quia.classifier import Classifier
-from quia.families import MEMORY, Found, Kind, Members, OneByOne
+from quia.families import MEMORY, Found, OneByOne
 from quia.patience import Clock, OutOfTime, Patience
 from quia.question import Question
 from quia.ranges import size
+from quia.reason import Kind, Members
 from quia.region import Region
 from quia.variables import UNKNOWN
 

@@ -160,9 +160,16 @@ class Variable:
         return self.missing and state == len(self.cuts) + 1
 
     def interval(self, low: int, high: int) -> Interval:
-        """The numbers in the states of a numeric variable from `low` to `high`."""
-        lower, upper = self.cuts[low - 1] if low else None, self.cuts[high] if self.cuts[high:] else None
-        return Interval(lower, upper).readable(single=self.single)
+        """The numbers in the states of a numeric variable from `low` to `high`, between cuts that read well."""
+        return self._between(low, high).readable(single=self.single)
+
+    def exact_interval(self, low: int, high: int) -> Interval:
+        """The numbers in these states, between cuts at finite numbers of the type that the model compares in."""
+        lower, upper = self._between(low, high)
+        return Interval(lower and lower.exact(self.single), upper and upper.exact(self.single))
+
+    def _between(self, low: int, high: int) -> Interval:
+        return Interval(self.cuts[low - 1] if low else None, self.cuts[high] if self.cuts[high:] else None)
 
     def phrase(self, state: int) -> str:
         """A state in words, with the variable's name.
@@ -231,16 +238,6 @@ class Variable:
             raise InstanceError(f"{self.name} is {shown(value)}, which is not a number") from None
         except OverflowError:
             raise InstanceError(f"{self.name} is {shown(value)}, which is too large for a 64-bit number") from None
-
-
-def nearest_first(variable: Variable, own: int) -> list[int]:
-    """All states but one, the nearest to it first, and a missing value last."""
-    others = [state for state in range(variable.size) if state != own]
-    numbers = len(variable.cuts)
-    if not variable.is_numeric or own > numbers:
-        return others
-    # A missing value, the last state, is farther than any number.
-    return sorted(others, key=lambda state: (state > numbers, abs(state - own), state))
 
 
 def encode_instance(

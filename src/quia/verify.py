@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from quia.arguments import flag
 from quia.errors import InstanceError, Refuted, TooLarge, shown
+from quia.literal import all_of
 from quia.ranges import Ranges, difference, intersection, union
-from quia.region import Region, conjunction
+from quia.region import Region
 
 if TYPE_CHECKING:
     from quia.claim import Claim, Statement
@@ -186,7 +187,7 @@ class _Check:
 
     def _said(self, variables: Iterable[int]) -> str:
         """What the reason says of these variables."""
-        return self._named(variables) if self.by_name else _conjunction(self.statements[v] for v in variables)
+        return self._named(variables) if self.by_name else _together(self.statements[v] for v in variables)
 
 
 class _Sufficient(_Check):
@@ -216,7 +217,7 @@ class _Sufficient(_Check):
         """That a condition could be wider."""
         widened = {**self.statements, v: wider}
         return Refuted(
-            f"{self._said(widened)} is not maximal: {_conjunction(widened.values())} forces {self.what} too",
+            f"{self._said(widened)} is not maximal: {_together(widened.values())} forces {self.what} too",
             witness=_texts(widened.values()),
         )
 
@@ -264,7 +265,7 @@ class _Necessary(_NecessaryByStates):
         if found is not None:
             witness = self._witness(found, self.box)
             raise Refuted(
-                f"not every change to {_conjunction(self.box.values())} changes {self.what}: {self._told(witness)}"
+                f"not every change to {_together(self.box.values())} changes {self.what}: {self._told(witness)}"
                 " leaves it as it is",
                 witness=witness,
             )
@@ -301,8 +302,8 @@ class _Necessary(_NecessaryByStates):
         widened = {**self.box, v: wider}
         narrowed = {**self.statements, v: wider.negated}
         return Refuted(
-            f"{self._said(self.box)} is not maximal: every change to {_conjunction(widened.values())} changes"
-            f" {self.what} too, and not only one to {_conjunction(self.box.values())}",
+            f"{self._said(self.box)} is not maximal: every change to {_together(widened.values())} changes"
+            f" {self.what} too, and not only one to {_together(self.box.values())}",
             witness=_texts(statement for statement in narrowed.values() if statement is not None),
         )
 
@@ -324,8 +325,8 @@ def _without(box: Mapping[int, Ranges], point: Mapping[int, Ranges]) -> Iterator
         before[v] = point[v]
 
 
-def _conjunction(statements: Iterable[Statement]) -> str:
-    return conjunction(statement.literal for statement in statements) or "nothing at all"
+def _together(statements: Iterable[Statement]) -> str:
+    return all_of(str(statement.literal) for statement in statements) or "nothing at all"
 
 
 def _texts(statements: Iterable[Statement]) -> dict[str, str]:

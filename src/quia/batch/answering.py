@@ -13,8 +13,10 @@ from quia.batch import one_by_one
 from quia.batch.answers import LARGEST_COUNT, Answers, Bools, Gathered, Ints, Lists, Numbers
 from quia.batch.question import Request
 from quia.classifier import Batches, offers
-from quia.counterfactual import changed_states
-from quia.families import KINDS, MEMORY
+from quia.counterfactual import changes
+from quia.families import MEMORY
+from quia.patience import Clock
+from quia.reason import KINDS
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -149,9 +151,11 @@ def _counterfactuals(
     members, known = shortest.variables.tolist(), shortest.known.tolist()
     gathered = Gathered()
     for row, own in enumerate(rows.tolist()):
-        reasons = [members[member_start[k] : member_start[k + 1]] for k in range(set_start[row], set_start[row + 1])]
+        reasons = [
+            tuple(members[member_start[k] : member_start[k + 1]]) for k in range(set_start[row], set_start[row + 1])
+        ]
         if reasons:
-            changes = changed_states(classifier, request.terms.question(own, int(decision[row])), reasons)
-            gathered.add_changes(islice(changes, request.counterfactuals))
+            question = request.terms.question(own, int(decision[row]))
+            gathered.add_changes(islice(changes(classifier, question, reasons, Clock()), request.counterfactuals))
         gathered.end_row(known[row])
     return gathered.lists()

@@ -81,7 +81,11 @@ class Gathered:
     def add_changes(self, changes: Iterable[Change]) -> None:
         """Changes of the row in work."""
         for change in changes:
-            self.add(change.variables, change.states, change.label if change.certain else -2 - change.label)
+            self.add(
+                change.variables,
+                (states[0][0] for states in change.box),
+                change.label if change.certain else -2 - change.label,
+            )
 
     def end_row(self, known: bool) -> None:
         """The row in work is done; whether its list could be found."""

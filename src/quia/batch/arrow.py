@@ -16,7 +16,7 @@ from quia.batch.missing import encode_decided
 from quia.batch.question import Request, ask
 from quia.batch.table import FAULT, Faults, arrow, as_table, distinct, whole
 from quia.errors import InstanceError, did_you_mean
-from quia.families import KINDS, Kind
+from quia.reason import KINDS, Kind
 
 if TYPE_CHECKING:
     import pyarrow as pa

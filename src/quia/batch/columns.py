@@ -14,7 +14,7 @@ import numpy.typing as npt
 from quia.batch.answers import LARGEST_COUNT, Answers, Bools, Ints, Lists, Numbers
 from quia.batch.question import Request
 from quia.batch.table import Faults, arrow, from_numpy, from_texts
-from quia.families import KINDS
+from quia.reason import KINDS
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier

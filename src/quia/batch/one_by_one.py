@@ -12,11 +12,12 @@ import numpy.typing as npt
 
 from quia.batch.answers import LARGEST_COUNT, Answers, Gathered, Numbers
 from quia.batch.question import Request
-from quia.counterfactual import changed_states
+from quia.counterfactual import changes
 from quia.errors import Unsupported
 from quia.explanation import Explanation
-from quia.families import KINDS, Found, Kind
-from quia.patience import Patience
+from quia.families import Found
+from quia.patience import Clock, Patience
+from quia.reason import KINDS, Kind
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -99,8 +100,8 @@ class _Table:
         known = shortest is not None and shortest.family is not None
         gathered = self.lists["counterfactuals"]
         if shortest is not None and explanation is not None and known:
-            changes = changed_states(explanation.classifier, explanation.question, shortest.listing())
-            gathered.add_changes(islice(changes, self.request.counterfactuals))
+            found = changes(explanation.classifier, explanation.question, shortest.listing(), Clock())
+            gathered.add_changes(islice(found, self.request.counterfactuals))
         gathered.end_row(known)
         self.is_complete &= known
 

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from quia.arguments import feature_indices, flag, seconds, several, whole
 from quia.classifier import loaded
 from quia.errors import InstanceError, listed, shown
-from quia.families import KINDS, Kind
 from quia.question import Terms
+from quia.reason import KINDS, Kind
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier

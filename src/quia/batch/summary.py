@@ -14,7 +14,7 @@ import numpy.typing as npt
 from quia.batch.answers import Ints, spread
 from quia.batch.table import arrow, to_numpy
 from quia.batch.texts import plain_values
-from quia.families import KINDS
+from quia.reason import KINDS
 
 if TYPE_CHECKING:
     import pyarrow as pa

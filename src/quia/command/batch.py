@@ -88,7 +88,7 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Explain all rows, and say what was found."""
     from quia.batch.question import ask
-    from quia.families import KINDS
+    from quia.reason import KINDS
 
     _check_files(arguments)
     classifier = load_model(arguments)

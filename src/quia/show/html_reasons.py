@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from quia.answer import Answer
     from quia.classifier import Classifier
     from quia.counterfactual import Counterfactual
-    from quia.families import Kind
-    from quia.reason import Reason
+    from quia.reason import Kind, Reason
     from quia.reasons import Reasons
 
 MOST_BARS = 12

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from quia.literal import all_of
+
 if TYPE_CHECKING:
     from quia.answer import Answer
     from quia.reasons import Reasons
@@ -45,13 +47,11 @@ def _reasons(answer: Answer, paint: Paint) -> list[str]:
     lines = ["", paint(_heading("sufficient reason", answer.sufficient, answer.is_shortest), "strong")]
     lines += [f"  {decided} because {reason}, whatever the rest" for reason in answer.sufficient]
     lines += ["", paint(_heading("necessary reason", answer.necessary, answer.is_shortest), "strong")]
-    lines += [
-        f"  could change with: {' and '.join(literal.denial for literal in reason)}" for reason in answer.necessary
-    ]
+    lines += [f"  could change with: {all_of(literal.denial for literal in reason)}" for reason in answer.necessary]
     if answer.changes:
         lines += ["", paint("Nearest changes", "strong")]
         lines += [
-            f"  with {' and '.join(map(str, change.changes))}: {'' if change.certain else 'could be '}"
+            f"  with {all_of(map(str, change.changes))}: {'' if change.certain else 'could be '}"
             f"{paint(change.decision, 'good')}"
             for change in answer.changes
         ]

@@ -1,0 +1,216 @@
+"""General reasons: a reason's conditions as wide as they can be and still true (Ji & Darwiche 2023).
+
+A sufficient reason's features give the largest boxes around the instance that force the decision; a necessary
+reason's, the largest boxes of changes in which every point, all else kept, changes it. Graphs find both in the kernel;
+here they are found by `escape` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from quia._kernel import OverBudget
+from quia.boxes import Box, Point, Shape, around, maximal, remainder, unions, widest_first
+from quia.classifier import Classifier, Widens, offers
+from quia.literal import Literal
+from quia.patience import Clock, OutOfTime
+from quia.question import Question
+from quia.ranges import Ranges, difference, union
+from quia.reason import Kind, Members, Reason
+from quia.reference import Reference
+from quia.variables import UNKNOWN, Variable
+
+
+@dataclass(frozen=True, eq=False)
+class Widening:
+    """How the reasons of one kind of a decision are widened; with `intervals`, numbers must be neighbours.
+
+    The widest box is the one with the most points; with a `reference` table, the one that fits the most rows.
+    """
+
+    classifier: Classifier
+    question: Question
+    kind: Kind
+    intervals: bool = True
+    reference: Reference | None = None
+
+    def boxes(self, of: Members, clock: Clock, *, certain: bool = False) -> list[Box]:
+        """All largest boxes over a reason's variables, the widest first: what its states, or its changes, can be.
+
+        Where variables are unknown, changes only could change the decision; those that are `certain` do, and there may
+        be none. OutOfTime if the clock ends before all are found.
+        """
+        variables, states = self.question.variables, self.question.states
+        is_closed = self.question.is_only_frozen
+        if is_closed and not certain and all(variables[v].size == 2 for v in of):
+            # There is no other state to add, and none but the other one to change to.
+            shift = int(self.kind == "necessary")
+            return [tuple(((states[v] ^ shift, states[v] ^ shift),) for v in of)]
+        asked = (self.question, self.kind, of, self.intervals)
+        if is_closed and offers(self.classifier, Widens):
+            try:
+                return self.classifier.widen(*asked, certain=certain, timeout=clock.left)
+            except OverBudget:
+                raise OutOfTime from None
+        if self.kind == "sufficient":
+            return sufficient_boxes(self.classifier, self.question, of, self.intervals, clock)
+        return necessary_boxes(self.classifier, self.question, of, self.intervals, clock, certain=certain)
+
+    def reasons(self, of: Members, clock: Clock) -> Iterator[Reason]:
+        """The general reasons over a reason's variables, widest first; those that are not asked for are not made."""
+        made = (self._reason(of, box) for box in self.boxes(of, clock))
+        return made if self.reference is None else iter(sorted(made, key=lambda reason: -(reason.rows or 0)))
+
+    def _reason(self, of: Members, box: Box) -> Reason:
+        literals = tuple(Literal(self.question.variables[v], ranges) for v, ranges in zip(of, box, strict=True))
+        rows = None if self.reference is None else self.reference.fitting(literals)
+        if self.kind == "necessary":
+            return Reason.changing(literals, rows=rows)
+        return Reason(literals, kind="sufficient", is_general=True, rows=rows)
+
+
+def sufficient_boxes(
+    classifier: Classifier, question: Question, of: Sequence[int], intervals: bool, clock: Clock
+) -> list[Box]:
+    """The largest boxes around the instance that force the decision whatever the other variables are."""
+    own = tuple(_single(question.states[v]) for v in of)
+    return widest_first(maximal(forcing_boxes(classifier, question, of, own, intervals, clock)))
+
+
+def forcing_boxes(
+    classifier: Classifier, question: Question, of: Sequence[int], centre: Box, intervals: bool, clock: Clock
+) -> list[Box]:
+    """Boxes around a centre that force the decision, all the largest among them."""
+
+    def refute(box: Box) -> Point | None:
+        clock()
+        found = classifier.escape(question, question.within.replaced(dict(zip(of, box, strict=True))))
+        return None if found is None else tuple(found[v] for v in of)
+
+    largest = tuple(question.within.states(v) for v in of)
+    return list(around(refute, centre, largest, _shapes(question, of, intervals)))
+
+
+def necessary_boxes(
+    classifier: Classifier,
+    question: Question,
+    of: Sequence[int],
+    intervals: bool,
+    clock: Clock,
+    *,
+    certain: bool = False,
+) -> list[Box]:
+    """The largest boxes of changes of these variables, all else kept, in which every point changes the decision.
+
+    Where variables are unknown, a point does so that could do it; if `certain`, one that does it whatever they are.
+    """
+    others = tuple(difference(question.within.states(v), _single(question.states[v])) for v in of)
+    shapes = _shapes(question, of, intervals)
+    is_partial = UNKNOWN in (question.states[v] for v in classifier.tested)
+    find = _changing_points if is_partial and not certain else _changing_boxes
+    return widest_first(unions(find(classifier, question, of, others, shapes, clock), shapes, clock))
+
+
+def _changing_boxes(
+    classifier: Classifier,
+    question: Question,
+    of: Sequence[int],
+    others: Box,
+    shapes: Sequence[Shape],
+    clock: Clock,
+) -> list[Box]:
+    """Boxes in which every point changes the decision, and that together have all points that do."""
+    region = question.worlds_changing(of)
+    otherwise = replace(question, keeps=frozenset(range(len(question.classes))) - question.keeps)
+
+    def point_in(box: Box, asked: Question) -> Point | None:
+        clock()
+        found = classifier.escape(asked, region.replaced(dict(zip(of, box, strict=True))))
+        return None if found is None else tuple(found[v] for v in of)
+
+    found: list[Box] = []
+    work = [others] if all(others) else []
+    while work:
+        within = work.pop()
+        point = point_in(within, question)
+        if point is None:
+            continue
+        box = tuple(map(_single, point))
+        if point_in(box, otherwise) is None:  # else it only could change the decision, as variables are unknown
+            box = next(around(lambda b: point_in(b, otherwise), box, _around_in(others, point, shapes), shapes))
+            found.append(box)
+        work += remainder(within, box)
+    return found
+
+
+def _around_in(within: Box, point: Point, shapes: Sequence[Shape]) -> Box:
+    """What of a box is in a box of these shapes around a point: of the numbers, those up to a gap."""
+    kept = []
+    for states, own, shape in zip(within, point, shapes, strict=True):
+        numbers = shape.numbers_of(states)
+        near = tuple(pair for pair in numbers if pair[0] <= own <= pair[1]) if own < shape.numbers else numbers[:1]
+        kept.append(union((*near, *difference(states, numbers))))
+    return tuple(kept)
+
+
+def _changing_points(
+    classifier: Classifier,
+    question: Question,
+    of: Sequence[int],
+    others: Box,
+    shapes: Sequence[Shape],
+    clock: Clock,
+) -> list[Box]:
+    """The points that could change the decision, each a box; halves in which none does are not looked through."""
+    region = question.worlds_changing(of)
+    found: list[Box] = []
+    work = [others] if all(others) else []
+    while work:
+        clock()
+        box = work.pop()
+        point = classifier.escape(question, region.replaced(dict(zip(of, box, strict=True))))
+        if point is None:
+            continue
+        cell = tuple(_single(point[v]) for v in of)
+        found.append(cell)
+        work += remainder(box, cell)
+    return found
+
+
+def common_reason(classifier: Classifier, question: Question, other: Sequence[int], clock: Clock) -> Reason | None:
+    """A general sufficient reason for the instance and another encoded one; None if their smallest box has none.
+
+    The features in which they differ are left out first, if they can be.
+    """
+    variables = question.variables
+    changeable = [v for v in classifier.tested if UNKNOWN not in (question.states[v], other[v])]
+    both = {v: _hull(variables[v], question.states[v], other[v]) for v in changeable}
+
+    def is_forced(box: Mapping[int, Ranges]) -> bool:
+        clock()
+        return classifier.escape(question, question.within.replaced(box)) is None
+
+    if not is_forced(both):
+        return None
+    kept = dict(both)
+    for v in sorted(changeable, key=lambda v: (question.states[v] == other[v], v)):
+        rest = {u: states for u, states in kept.items() if u != v}
+        kept = rest if is_forced(rest) else kept
+    of, centre = tuple(kept), tuple(kept.values())
+    box = widest_first(maximal(forcing_boxes(classifier, question, of, centre, True, clock)))[0]
+    return Reason(map(Literal, (variables[v] for v in of), box), kind="sufficient", is_general=True)
+
+
+def _hull(variable: Variable, one: int, other: int) -> Ranges:
+    """The smallest set of a variable's shape with two states."""
+    low, high = sorted((one, other))
+    return ((low, high),) if high < Shape.of(variable).numbers else union((*_single(low), *_single(high)))
+
+
+def _shapes(question: Question, of: Sequence[int], intervals: bool) -> list[Shape]:
+    return [Shape.of(question.variables[v], intervals) for v in of]
+
+
+def _single(state: int) -> Ranges:
+    return ((state, state),)
