@@ -30,7 +30,7 @@ def measure(subjects: Sequence[Subject], rows: int) -> dict[str, Any]:
 
 def measure_batch(subject: Subject) -> dict[str, Any]:
     """The CPU of a batch with the shortest reasons of both kinds, in general form and without."""
-    from quia.batch import explain_batch
+    from quia.batch.arrow import explain_batch
 
     table = subject.reference.slice(0, BATCH_ROWS)
     forms: dict[bool, list[float]] = {False: [], True: []}
