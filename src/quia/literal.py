@@ -69,6 +69,11 @@ class Literal:
             return False
 
     @property
+    def strict(self) -> Literal:
+        """The same without a missing value that is among its numbers; itself if there is none."""
+        return Literal(self.variable, self._numbers) if self._missing and self._numbers else self
+
+    @property
     def text(self) -> str:
         """The states without the feature's name, as they are written and read back.
 
@@ -275,8 +280,8 @@ def _plain(interval: Interval) -> dict[str, Any]:
     }
 
 
-def _either(parts: Sequence[str]) -> str:
-    """Parts of which one holds, as in a sentence, where an 'and' within a part is not taken for one between them.
+def _either(parts: Sequence[str], word: str = "or") -> str:
+    """Parts of which one holds (or all do), as in a sentence, where an 'and' in a part is not one between them.
 
     >>> _either(["a", "b", "c"]), _either(["more than 1 and at most 2", "missing"])
     ('a, b or c', 'more than 1 and at most 2, or missing')
@@ -284,7 +289,26 @@ def _either(parts: Sequence[str]) -> str:
     if len(parts) == 1:
         return parts[0]
     comma = "," if any(" and " in part for part in parts) else ""
-    return f"{', '.join(parts[:-1])}{comma} or {parts[-1]}"
+    return f"{', '.join(parts[:-1])}{comma} {word} {parts[-1]}"
+
+
+def together(literals: Sequence[Literal]) -> str:
+    """Literals that hold together; that several of them may also be missing is said once, at the end.
+
+    >>> age, pay = (Variable.numeric(name, [30, 65], missing=True) for name in ("age", "pay"))
+    >>> together([Literal(age, ((0, 1), (3, 3))), Literal(pay, ((0, 0), (3, 3)))])
+    'age <= 65 and pay <= 30, where each may also be missing'
+    >>> sex = Variable.nominal("sex", ["F", "M"])
+    >>> together([Literal(age, ((0, 1), (3, 3))), Literal(pay, ((0, 0), (3, 3))), Literal(sex, ((0, 0),))])
+    'age <= 65 and pay <= 30 and sex=F, where all but sex may also be missing'
+    """
+    strict = [literal.strict for literal in literals]
+    loose = [literal.feature for literal, other in zip(literals, strict, strict=True) if other is not literal]
+    if len(loose) < 2:
+        return all_of(map(str, literals))
+    others = [literal.feature for literal in literals if literal.feature not in loose]
+    who = "each" if not others else f"all but {_either(others, 'and')}" if len(others) < len(loose) else ""
+    return f"{all_of(map(str, strict))}, where {who or _either(loose, 'and')} may also be missing"
 
 
 def all_of(parts: Iterable[str]) -> str:

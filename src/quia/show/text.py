@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from quia.literal import all_of
+from quia.literal import all_of, together
 
 if TYPE_CHECKING:
     from quia.answer import Answer
@@ -60,7 +60,7 @@ def _reasons(answer: Answer, paint: Paint) -> list[str]:
 def _forced(answer: Answer, reason: Reason) -> str:
     """What a sufficient reason says."""
     decided = answer.decision if answer.against is None else f"Not {answer.against}"
-    return f"{decided} because {reason}, whatever the rest"
+    return f"{decided} because {together(reason.literals) or reason}, whatever the rest"
 
 
 def _changed(answer: Answer, reason: Reason) -> str:
@@ -69,7 +69,7 @@ def _changed(answer: Answer, reason: Reason) -> str:
         return f"could change with: {all_of(literal.denial for literal in reason)}"
     would = "could" if answer.unknown else "would"
     become = "change" if answer.against is None else f"be {answer.against}"
-    return f"{would} {become} with: {all_of(map(str, reason.changes))}"
+    return f"{would} {become} with: {together(reason.changes)}"
 
 
 def _fitting(answer: Answer, reason: Reason, paint: Paint) -> str:
