@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import quia
-from quia.ranges import covers
+from quia.literal import Literal
+from quia.ranges import Ranges, intersection
+from quia.reason import Reason
 
 DOCS = Path(__file__).resolve().parent
 EXAMPLES = DOCS.parent / "examples"
@@ -180,19 +182,20 @@ def decision_graph(
     title: str,
     *,
     instance: dict[str, object] | None = None,
-    keep: Collection[str] | None = None,
+    keep: Collection[str] | Reason | None = None,
     other: dict[str, object] | None = None,
 ) -> str:
     """A decision graph; with an instance, its way; with `keep`, the ways that are open if just these features stay.
 
-    `other` is a second instance, whose way is drawn too, in the other colour. Leaves of a class that is not the
-    instance's are in the other colour where they can be reached.
+    With a reason for `keep`, the ways that are open are those that its conditions leave. `other` is a second instance,
+    whose way is drawn too, in the other colour. Leaves of a class that is not the instance's are in the other colour
+    where they can be reached.
     """
     written = graph.to_dict()["nodes"]
     states = None if instance is None else graph.encode(instance)
-    fixed = {i for i, v in enumerate(graph.variables) if keep is None or v.name in keep}
-    own = None if states is None else _reached(graph, states, fixed)
-    second = {} if other is None else _reached(graph, graph.encode(other), set(range(len(graph.variables))))
+    own = None if instance is None else _reached(graph, _conditions(graph, instance, keep))
+    second = {} if other is None else _reached(graph, _conditions(graph, other, None))
+    kept = keep.features if isinstance(keep, Reason) else keep or ()
     decision = None if states is None else graph.decide(states)
     nodes, edges = [], []
     for number, (test, label, ways) in enumerate(graph.nodes):
@@ -203,7 +206,7 @@ def decision_graph(
             nodes.append(Node(graph.classes[label], "leaf", look))
             continue
         name = graph.variables[test].name
-        nodes.append(Node(name, "box", "kept" if keep is not None and look == "on" and name in keep else look))
+        nodes.append(Node(name, "box", "kept" if look == "on" and name in kept else look))
         texts = [edge["if"] for edge in written[graph.name(number)]["edges"]]
         for (_, child), text in zip(ways, texts, strict=True):
             passed = "" if own is None else "on" if child in own.get(number, ()) else "faint"
@@ -215,8 +218,23 @@ def decision_graph(
     return svg(nodes, edges, title)
 
 
-def _reached(graph: quia.DecisionGraph, states: Sequence[int], fixed: Collection[int]) -> dict[int, set[int]]:
-    """The nodes that can be reached if the fixed variables keep their states, and the edges passed to get there."""
+def _conditions(
+    graph: quia.DecisionGraph, instance: dict[str, object], keep: Collection[str] | Reason | None
+) -> dict[int, Ranges]:
+    """The states that are left to the variables that are not free: those of a reason, or the instance's own."""
+    literals: dict[str, Literal] = {}
+    if isinstance(keep, Reason):
+        literals = {literal.feature: literal for literal in keep.literals}
+    own = enumerate(zip(graph.variables, graph.encode(instance), strict=True))
+    return {
+        v: literals[variable.name].ranges if literals else ((state, state),)
+        for v, (variable, state) in own
+        if keep is None or variable.name in (literals or keep)
+    }
+
+
+def _reached(graph: quia.DecisionGraph, conditions: dict[int, Ranges]) -> dict[int, set[int]]:
+    """The nodes that can be reached if the variables meet these conditions, and the edges passed to get there."""
     root = len(graph) - 1
     reached: dict[int, set[int]] = {root: set()}
     for number in range(root, -1, -1):
@@ -224,7 +242,7 @@ def _reached(graph: quia.DecisionGraph, states: Sequence[int], fixed: Collection
         if number not in reached or test < 0:
             continue
         for ranges, child in ways:
-            if test not in fixed or covers(ranges, states[test]):
+            if test not in conditions or intersection(ranges, conditions[test]):
                 reached[number].add(child)
                 reached.setdefault(child, set())
     return reached
@@ -258,6 +276,12 @@ def drawings() -> dict[str, str]:
             "With Essay and Interview kept, only Reject is left",
             instance=applicant,
             keep=("Essay", "Interview"),
+        ),
+        "general.svg": decision_graph(
+            admissions,
+            "With SAT < 1450, GPA ≠ high and Interview = fail, only Reject is left",
+            instance=applicant,
+            keep=why.sufficient_reasons(general=True)[1],
         ),
         "necessary.svg": decision_graph(
             admissions,

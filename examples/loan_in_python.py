@@ -33,11 +33,11 @@ why = quia.explain(loans, applicant)
 print(why)
 
 print("\nWhy not granted?")
-for reason in quia.explain(loans, applicant, against="grant").necessary_reasons():
-    print("  it would take another", " and ".join(reason.features))
+for reason in quia.explain(loans, applicant, against="grant").necessary_reasons(general=True):
+    print("  it would be with", " and ".join(change.phrase for change in reason.changes))
 
 print("\nIs the decision biased by the postcode?", why.bias(["postcode"]))
 print("Would it stand whatever the income were?", why.holds_without(["income"]))
 
-for reason in why.sufficient_reasons():
-    quia.verify(loans, applicant, reason, "sufficient")  # raises Refuted if it were none
+for reason in why.sufficient_reasons(general=True):
+    quia.verify(loans, applicant, reason, "sufficient", maximal=True)  # raises Refuted if it were none, or too narrow

@@ -5,11 +5,13 @@
 #include <optional>
 #include <utility>
 
+#include "changes.hpp"
 #include "dual_count.hpp"
 #include "family.hpp"
 #include "graph_reasons.hpp"
 #include "hitting.hpp"
 #include "minimum_parts.hpp"
+#include "widen.hpp"
 #include "workers.hpp"
 
 namespace quia {
@@ -97,8 +99,7 @@ class RowExplainer {
         if (ties++ < options_.limit) ties_.add(clauses.row(i));
       }
       if (finished) {
-        columns.necessary.ties.add(Natural(ties));
-        append(columns.necessary, ties_, scratch_.walk.members());
+        list(columns.necessary, Natural(ties), ties_, scratch_.walk.members(), question, true);
       } else {
         append_unknown(columns.necessary);
       }
@@ -109,18 +110,18 @@ class RowExplainer {
       else
         columns.count_necessary.add_unknown();
     }
-    explain_sufficient(finished ? &clauses : nullptr, scratch_.walk.members(), columns);
+    explain_sufficient(finished ? &clauses : nullptr, scratch_.walk.members(), question, columns);
     return true;
   }
 
   void explain_graph(const Question& question, bool wants_all, const Least* least, BatchColumns& columns) {
     if (options_.necessary && options_.shortest) {
       const Family shortest = quia::necessary(graph_, question, true, options_.costs, scratch_, budget_, least);
-      append_family(columns.necessary, shortest);
+      append_family(columns.necessary, shortest, question, true);
     }
     if (!wants_all && options_.shortest) return;
     const Family all = quia::necessary(graph_, question, false, nullptr, scratch_, budget_, least);
-    if (options_.necessary && !options_.shortest) append_family(columns.necessary, all);
+    if (options_.necessary && !options_.shortest) append_family(columns.necessary, all, question, true);
     if (options_.count_necessary) {
       if (all.complete())
         columns.count_necessary.add(all.count(budget_));
@@ -131,17 +132,17 @@ class RowExplainer {
     std::shared_ptr<const SetTable> clauses;
     try {
       if (all.complete()) {
-        if (!all.count_up_to(Family::few_clauses, budget_)) return explain_sufficient_of_many(all, columns);
+        if (!all.count_up_to(Family::few_clauses, budget_)) return explain_sufficient_of_many(all, question, columns);
         clauses = all.table(budget_);
       }
     } catch (const OverBudget& over) {
       if (over.cause == OverBudget::Cause::cancelled) throw;
     }
-    explain_sufficient(clauses.get(), all.variables(), columns);
+    explain_sufficient(clauses.get(), all.variables(), question, columns);
   }
 
   // Where the clauses are too many to list, through their diagram.
-  void explain_sufficient_of_many(const Family& clauses, BatchColumns& columns) {
+  void explain_sufficient_of_many(const Family& clauses, const Question& question, BatchColumns& columns) {
     std::optional<Family> all;
     const auto find_all = [&]() -> const Family& {
       if (!all) all = clauses.dual(budget_);
@@ -150,7 +151,7 @@ class RowExplainer {
     if (options_.sufficient) {
       try {
         append_family(columns.sufficient,
-                      options_.shortest ? clauses.shortest_dual(options_.costs, budget_) : find_all());
+                      options_.shortest ? clauses.shortest_dual(options_.costs, budget_) : find_all(), question, false);
       } catch (const OverBudget& over) {
         if (over.cause == OverBudget::Cause::cancelled) throw;
         append_unknown(columns.sufficient);
@@ -166,7 +167,7 @@ class RowExplainer {
     }
   }
 
-  void append_family(ReasonColumns& columns, const Family& family) {
+  void append_family(ReasonColumns& columns, const Family& family, const Question& question, bool is_necessary) {
     if (!family.complete()) return append_unknown(columns);
     try {
       SetTable first(family.variables().size());
@@ -176,8 +177,8 @@ class RowExplainer {
         if (!set) break;
         first.add(set);
       }
-      columns.ties.add(options_.shortest ? family.count(budget_) : Natural(first.size()));
-      append(columns, first, family.variables());
+      list(columns, options_.shortest ? family.count(budget_) : Natural(first.size()), first, family.variables(),
+           question, is_necessary);
     } catch (const OverBudget& over) {
       if (over.cause == OverBudget::Cause::cancelled) throw;
       append_unknown(columns);
@@ -185,19 +186,18 @@ class RowExplainer {
   }
 
   // Both kinds of answers from the clauses; null where those are not all known.
-  void explain_sufficient(const SetTable* clauses, const std::vector<std::int32_t>& variables, BatchColumns& columns) {
+  void explain_sufficient(const SetTable* clauses, const std::vector<std::int32_t>& variables, const Question& question,
+                          BatchColumns& columns) {
     if (options_.sufficient) {
       try {
         if (!clauses) throw OverBudget(OverBudget::Cause::time);
         if (options_.shortest) {
           const MinimumParts minimum = minimum_hitting_sets(*clauses, costs(), search_, budget_);
           const SetTable first = minimum.first(options_.limit, costs(), budget_);
-          columns.sufficient.ties.add(minimum.count(budget_));
-          append(columns.sufficient, first, variables);
+          list(columns.sufficient, minimum.count(budget_), first, variables, question, false);
         } else {
           const SetTable first = first_hitting_sets(*clauses);
-          columns.sufficient.ties.add(Natural(first.size()));
-          append(columns.sufficient, first, variables);
+          list(columns.sufficient, Natural(first.size()), first, variables, question, false);
         }
       } catch (const OverBudget& over) {
         if (over.cause == OverBudget::Cause::cancelled) throw;
@@ -213,6 +213,53 @@ class RowExplainer {
         columns.count_sufficient.add_unknown();
       }
     }
+  }
+
+  // One more row: how many reasons there are, and the first of them.
+  void list(ReasonColumns& columns, const Natural& ties, const SetTable& reasons,
+            const std::vector<std::int32_t>& variables, const Question& question, bool is_necessary) {
+    if (!options_.general) {
+      columns.ties.add(ties);
+      return append(columns, reasons, variables);
+    }
+    const std::size_t members = columns.members.size(), sets = columns.member_start.size();
+    const std::size_t ranges = columns.range_low.size();
+    try {
+      append_general(columns, reasons, variables, question, is_necessary);
+      columns.ties.add(ties);
+    } catch (const OverBudget& over) {
+      if (over.cause == OverBudget::Cause::cancelled) throw;
+      columns.member_start.resize(sets);
+      columns.members.resize(members);
+      columns.range_start.resize(members + 1);
+      columns.range_low.resize(ranges);
+      columns.range_high.resize(ranges);
+      append_unknown(columns);
+    }
+  }
+
+  void append_general(ReasonColumns& columns, const SetTable& reasons, const std::vector<std::int32_t>& variables,
+                      const Question& question, bool is_necessary) {
+    std::size_t left = question.decision < 0 ? 0 : options_.limit;  // an instance that no edge takes has no box
+    for (std::size_t i = 0; i < reasons.size() && left > 0; ++i) {
+      members_.clear();
+      for_each_member(reasons.row(i), reasons.words,
+                      [&](std::size_t member) { members_.push_back(variables[member]); });
+      if (is_necessary)
+        changes_.run(graph_, question, members_, options_.numbers, false, left, boxes_, budget_);
+      else
+        widening_.run(graph_, question, members_, options_.numbers, left, boxes_, budget_);
+      for (std::size_t box = 0; box < boxes_.boxes; ++box) {
+        columns.members.insert(columns.members.end(), members_.begin(), members_.end());
+        columns.member_start.push_back(static_cast<std::int64_t>(columns.members.size()));
+      }
+      const auto base = static_cast<std::int64_t>(columns.range_low.size());
+      for (std::size_t k = 1; k < boxes_.start.size(); ++k) columns.range_start.push_back(base + boxes_.start[k]);
+      columns.range_low.insert(columns.range_low.end(), boxes_.low.begin(), boxes_.low.end());
+      columns.range_high.insert(columns.range_high.end(), boxes_.high.begin(), boxes_.high.end());
+      left -= boxes_.boxes;
+    }
+    columns.reason_start.push_back(static_cast<std::int64_t>(columns.member_start.size()) - 1);
   }
 
   SetTable first_hitting_sets(const SetTable& clauses) {
@@ -241,6 +288,10 @@ class RowExplainer {
   GraphScratch scratch_;
   MinimumHitting search_;
   SetTable ties_;
+  Widening widening_;
+  Changes changes_;
+  Ranges boxes_;
+  std::vector<std::int32_t> members_;
   std::vector<std::int64_t> local_costs_;
 };
 

@@ -18,9 +18,12 @@ struct BatchOptions {
   KeptClasses keeps;
   const std::uint8_t* frozen = nullptr;
   const std::int64_t* costs = nullptr;
-  std::size_t limit = 10;              // reasons listed a row and kind
+  std::size_t limit = 10;              // reasons (boxes, if general) listed a row and kind
   bool shortest = true;                // else the first of all reasons are listed, and `ties` is how many
   bool necessary = true, sufficient = true, count_necessary = false, count_sufficient = false;
+  // The reasons listed are general: boxes, the widest first, of each set in turn.
+  bool general = false;
+  const std::int32_t* numbers = nullptr;  // as for `Widening`
   unsigned threads = 2;
   double timeout_per_row = Budget::no_timeout;
   std::size_t memory = SIZE_MAX;       // for the families of one row
@@ -51,6 +54,9 @@ struct ReasonColumns {
   std::vector<std::int64_t> reason_start{0};      // row → reasons listed
   std::vector<std::int64_t> member_start{0};      // reason → members
   std::vector<std::int32_t> members;
+  // Of general reasons: member → ranges of its states (of necessary reasons: those that it must change to).
+  std::vector<std::int64_t> range_start{0};
+  std::vector<std::int32_t> range_low, range_high;
 };
 
 struct BatchColumns {

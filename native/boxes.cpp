@@ -200,8 +200,9 @@ void append(Ranges& into, const BoxTable& table, const BoxSpace& space) {
 
 }  // namespace
 
-void WidestFirst::list(const BoxTable& table, const BoxSpace& space, Ranges& into) {
+void WidestFirst::list(const BoxTable& table, const BoxSpace& space, std::size_t limit, Ranges& into) {
   into.clear();
+  if (limit == 0) return;
   if (table.count < 2) return append(into, table, space);
   unsorted_.clear();
   append(unsorted_, table, space);
@@ -214,6 +215,7 @@ void WidestFirst::list(const BoxTable& table, const BoxSpace& space, Ranges& int
     const int wider = compare(width[a], width[b]);
     return wider != 0 ? wider > 0 : compare_states(unsorted_, a, b, space.size()) < 0;
   });
+  order_.resize(std::min(limit, order_.size()));
   for (const std::uint32_t box : order_) append(into, unsorted_, box, space.size());
 }
 

@@ -150,10 +150,10 @@ struct Ranges {
   }
 };
 
-// All boxes of a table, widest first: by the product of the numbers of states, then by the states themselves.
+// The first boxes of a table, widest first: by the product of the numbers of states, then by the states themselves.
 class WidestFirst {
  public:
-  void list(const BoxTable& table, const BoxSpace& space, Ranges& into);
+  void list(const BoxTable& table, const BoxSpace& space, std::size_t limit, Ranges& into);
 
  private:
   Ranges unsorted_;

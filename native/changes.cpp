@@ -6,9 +6,14 @@
 namespace quia {
 
 void Changes::run(const Graph& graph, const Question& question, std::span<const std::int32_t> members,
-                  const std::int32_t* numbers, bool certain, Ranges& boxes, Budget& budget) {
+                  const std::int32_t* numbers, bool certain, std::size_t limit, Ranges& boxes, Budget& budget) {
   graph_ = &graph;
   question_ = &question;
+  // Paths that meet again are followed twice, but no more of them than the member has states, if nothing is unknown.
+  const bool has_few_paths =
+      graph.is_tree() || std::find(question.states.begin(), question.states.end(), unknown) == question.states.end();
+  if (members.size() == 1 && !certain && has_few_paths)
+    return run_single(members[0], numbers ? numbers[members[0]] : 0, limit, boxes, budget);
   space_.lay_out(graph, question, members, numbers, false);
   member_of_.assign(graph.variable_count(), -1);
   for (std::size_t i = 0; i < members.size(); ++i) member_of_[members[i]] = static_cast<std::int32_t>(i);
@@ -35,11 +40,91 @@ void Changes::run(const Graph& graph, const Question& question, std::span<const 
     }
   }
   const Family all = reached_.empty() ? Family{0, 0} : family_[graph.root()];
-  if (all.count == 0 && !certain)
-    throw std::invalid_argument("no change of just these members changes the decision: they are no necessary reason");
+  if (all.count == 0 && !certain) is_no_reason();
   work_.reset(space_.words());
   for (std::size_t i = 0; i < all.count; ++i) work_.add(boxes_.row(all.first + i));
-  widest_first_.list(work_, space_, boxes);
+  widest_first_.list(work_, space_, limit, boxes);
+}
+
+void Changes::is_no_reason() {
+  throw std::invalid_argument("no change of just these members changes the decision: they are no necessary reason");
+}
+
+void Changes::run_single(std::int32_t member, std::int32_t numbers, std::size_t limit, Ranges& boxes, Budget& budget) {
+  collect_runs(member, budget);
+  if (runs_.empty()) is_no_reason();
+  boxes.clear();
+  const auto put = [&](std::int32_t low, std::int32_t high) {
+    boxes.low.push_back(low);
+    boxes.high.push_back(high);
+  };
+  const auto end_box = [&] {
+    boxes.start.push_back(static_cast<std::int64_t>(boxes.low.size()));
+    ++boxes.boxes;
+  };
+  if (limit == 0) return;
+  if (numbers == 0) {
+    for (const Run& run : runs_) put(run.low, run.high);
+    return end_box();
+  }
+  const bool missing = runs_.back().high >= numbers;
+  if (runs_.front().low == numbers) {
+    put(numbers, numbers);
+    return end_box();
+  }
+  if (missing) {
+    runs_.back().high = numbers - 1;
+    if (runs_.back().low == numbers) runs_.pop_back();
+  }
+  std::stable_sort(runs_.begin(), runs_.end(),
+                   [](const Run& a, const Run& b) { return a.high - a.low > b.high - b.low; });
+  for (const Run& run : runs_) {
+    const bool is_joined = missing && run.high + 1 == numbers;
+    put(run.low, is_joined ? numbers : run.high);
+    if (missing && !is_joined) put(numbers, numbers);
+    end_box();
+    if (boxes.boxes == limit) return;
+  }
+}
+
+// The member's states that lead to a wrong leaf, all else kept, in ascending runs.
+void Changes::collect_runs(std::int32_t member, Budget& budget) {
+  runs_.clear();
+  visits_.assign(1, {graph_->root(), nullptr});
+  while (!visits_.empty()) {
+    budget.step();
+    auto [node, edge] = visits_.back();
+    visits_.pop_back();
+    while (graph_->may_reach_wrong(node, *question_)) {
+      const std::int32_t variable = graph_->variable(node);
+      if (variable < 0) {
+        if (!graph_->is_wrong(node, *question_)) break;
+        if (edge)
+          graph_->for_each_range(*edge, [&](std::int32_t low, std::int32_t high) { runs_.push_back({low, high}); });
+        else
+          runs_.push_back({0, graph_->state_counts()[member] - 1});
+        break;
+      }
+      const auto out = graph_->edges(node);
+      const std::int32_t own = variable == member ? -1 : graph_->taken(node, question_->states[variable]);
+      if (own >= 0) {
+        node = out[own].child;
+        continue;
+      }
+      if (variable == member || question_->states[variable] == unknown)
+        for (const auto& next : out) visits_.push_back({next.child, variable == member ? &next : edge});
+      break;
+    }
+  }
+  if (runs_.size() < 2) return;
+  std::sort(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) { return a.low < b.low; });
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < runs_.size(); ++i)
+    if (runs_[i].low <= runs_[last].high + 1)
+      runs_[last].high = std::max(runs_[last].high, runs_[i].high);
+    else
+      runs_[++last] = runs_[i];
+  runs_.resize(last + 1);
 }
 
 // The nodes that are reached with the members free, children first.

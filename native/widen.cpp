@@ -5,29 +5,39 @@
 
 namespace quia {
 
+namespace {
+// Beyond so many a search does better to learn what it needs.
+constexpr std::size_t most_clauses = 4096;
+}  // namespace
+
 void Widening::run(const Graph& graph, const Question& question, std::span<const std::int32_t> members,
-                   const std::int32_t* numbers, Ranges& boxes, Budget& budget) {
+                   const std::int32_t* numbers, std::size_t limit, Ranges& boxes, Budget& budget) {
   graph_ = &graph;
   question_ = &question;
   space_.lay_out(graph, question, members, numbers, true);
   take_roles(members);
   box_.resize(space_.words());
   space_.fill(box_.data());
-  found_.reset(space_.words());
-  tops_.clear();
-  seconds_.clear();
-  if (graph.is_tree()) {
+  if (graph.is_tree())
     settle(budget);
-    if (is_settled(budget))
-      found_.add(box_.data());
-    else
-      branch(budget);
-  } else {
+  else
     settle_shared(budget);
-    branch(budget);
+  search_.start(graph, space_, own_, box_);
+  found_.reset(space_.words());
+  const bool knows_all = graph.is_tree() && collect(budget);
+  if (knows_all && search_.is_done()) {
+    found_.add(box_.data());
+    return widest_first_.list(found_, space_, limit, boxes);
   }
-  part_around_missing(budget);
-  widest_first_.list(found_, space_, boxes);
+  CutSearch::Refute refute;
+  if (!knows_all)
+    refute = [&](const Word* box) {
+      if (!find_wrong(box, budget)) return false;
+      learn_path();
+      return true;
+    };
+  search_.run(limit, refute, found_, budget);
+  widest_first_.list(found_, space_, limit, boxes);
 }
 
 void Widening::take_roles(std::span<const std::int32_t> members) {
@@ -35,7 +45,11 @@ void Widening::take_roles(std::span<const std::int32_t> members) {
   if (question_->frozen)
     for (std::size_t v = 0; v < role_.size(); ++v)
       if (question_->frozen[v] && question_->states[v] != unknown) role_[v] = Role::fixed;
-  for (std::size_t i = 0; i < members.size(); ++i) role_[members[i]] = static_cast<std::int32_t>(i);
+  own_.resize(members.size());
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    role_[members[i]] = static_cast<std::int32_t>(i);
+    own_[i] = question_->states[members[i]];
+  }
 }
 
 void Widening::is_no_reason() {
@@ -46,6 +60,8 @@ void Widening::is_no_reason() {
 
 // What is reached with no member changed; the edges that change one are kept for later.
 void Widening::settle(Budget& budget) {
+  tops_.clear();
+  seconds_.clear();
   pending_.assign(1, graph_->root());
   while (!pending_.empty()) {
     budget.step();
@@ -77,7 +93,7 @@ void Widening::settle(Budget& budget) {
 
 // What is reached with this one member changed: a wrong leaf only that member can keep out.
 void Widening::settle_below(std::size_t index, Budget& budget) {
-  const Top top = tops_[index];
+  const Leaving top = tops_[index];
   if (!space_.meets(box_.data(), top.member, *graph_, *top.edge)) return;
   const std::size_t tops = tops_.size(), seconds = seconds_.size();
   pending_.assign(1, top.edge->child);
@@ -89,8 +105,7 @@ void Widening::settle_below(std::size_t index, Budget& budget) {
       const std::int32_t variable = graph_->variable(node);
       if (variable < 0) {
         if (!graph_->is_wrong(node, *question_)) break;
-        space_.remove(box_.data(), top.member, *graph_, *top.edge,
-                      question_->states[space_.place(top.member).variable]);
+        space_.remove(box_.data(), top.member, *graph_, *top.edge, own_[top.member]);
         // All that was found below is out of the box now.
         tops_.resize(tops);
         seconds_.resize(seconds);
@@ -118,36 +133,59 @@ void Widening::settle_below(std::size_t index, Budget& budget) {
   }
 }
 
-// Whether no wrong leaf is left in the box, of those that several members keep out.
-bool Widening::is_settled(Budget& budget) {
+// Learns of every wrong leaf left in the box, which several members can keep out; false if there are too many.
+bool Widening::collect(Budget& budget) {
   const Word* box = box_.data();
   for (const auto& [first, second] : seconds_) {
     if (!space_.meets(box, second.member, *graph_, *second.edge) ||
         !space_.meets(box, first.member, *graph_, *first.edge))
       continue;
-    pending_.assign(1, second.edge->child);
-    while (!pending_.empty()) {
+    trail_.assign({first});
+    visits_.assign(1, {second.edge->child, 1, second});
+    while (!visits_.empty()) {
       budget.step();
-      const std::int32_t node = pending_.back();
-      pending_.pop_back();
+      const Visit visit = visits_.back();
+      visits_.pop_back();
+      const std::int32_t node = visit.node;
       if (!graph_->may_reach_wrong(node, *question_)) continue;
+      trail_.resize(visit.depth);
+      if (visit.above.edge) trail_.push_back(visit.above);
       const std::int32_t variable = graph_->variable(node);
       if (variable < 0) {
-        if (graph_->is_wrong(node, *question_)) return false;
+        if (graph_->is_wrong(node, *question_)) learn_trail();
+        if (search_.clause_count() > most_clauses) return false;
         continue;
       }
+      const auto depth = static_cast<std::uint32_t>(trail_.size());
       const auto out = graph_->edges(node);
       const std::int32_t role = role_[variable];
-      if (role == Role::fixed) {
-        const std::int32_t own = own_edge(node, variable);
-        if (own >= 0) pending_.push_back(out[own].child);
+      if (role == Role::free) {
+        for (const auto& edge : out) visits_.push_back({edge.child, depth, {nullptr, role}});
         continue;
       }
+      const std::int32_t own = own_edge(node, variable);
+      if (own >= 0) visits_.push_back({out[own].child, depth, {nullptr, role}});
+      if (role == Role::fixed) continue;
       for (const auto& edge : out)
-        if (role == Role::free || space_.meets(box, role, *graph_, edge)) pending_.push_back(edge.child);
+        if (&edge - out.data() != own && space_.meets(box, role, *graph_, edge))
+          visits_.push_back({edge.child, depth, {&edge, role}});
     }
   }
   return true;
+}
+
+void Widening::learn_trail() {
+  last_.assign(space_.size(), nullptr);
+  for (const Leaving& leaving : trail_) last_[leaving.member] = leaving.edge;
+  learn_last();
+}
+
+void Widening::learn_last() {
+  clause_.clear();
+  for (std::size_t member = 0; member < last_.size(); ++member)
+    if (last_[member]) clause_.push_back({last_[member], static_cast<std::int32_t>(member)});
+  if (clause_.empty()) is_no_reason();
+  search_.learn(clause_);
 }
 
 // ---- a graph: the same, with nodes remembered, so that no path is taken apart from the others ----
@@ -161,6 +199,7 @@ void Widening::next_epoch() {
 }
 
 void Widening::settle_shared(Budget& budget) {
+  tops_.clear();
   next_epoch();
   pending_.assign(1, graph_->root());
   seen_[graph_->root()] = epoch_;
@@ -188,7 +227,7 @@ void Widening::settle_shared(Budget& budget) {
         tops_.push_back({&edge, role});
     }
   }
-  std::stable_sort(tops_.begin(), tops_.end(), [](const Top& a, const Top& b) { return a.member < b.member; });
+  std::stable_sort(tops_.begin(), tops_.end(), [](const Leaving& a, const Leaving& b) { return a.member < b.member; });
   const std::size_t count = tops_.size();
   for (std::size_t first = 0; first < count;) {
     const std::int32_t member = tops_[first].member;
@@ -196,7 +235,7 @@ void Widening::settle_shared(Budget& budget) {
     seconds_.clear();  // the further tests of the member
     const auto settle_top = [&](const Graph::Edge& edge) {
       if (space_.meets(box_.data(), member, *graph_, edge) && reaches_wrong(edge.child, member, budget))
-        space_.remove(box_.data(), member, *graph_, edge, question_->states[space_.place(member).variable]);
+        space_.remove(box_.data(), member, *graph_, edge, own_[member]);
     };
     for (; first < count && tops_[first].member == member; ++first) settle_top(*tops_[first].edge);
     for (std::size_t i = 0; i < seconds_.size(); ++i) settle_top(*seconds_[i].second.edge);
@@ -243,59 +282,7 @@ bool Widening::reaches_wrong(std::int32_t start, std::int32_t member, Budget& bu
   return wrong;
 }
 
-// ---- where there is a choice ----
-
-// Depth first over what may be left out for the wrong leaves met. A later choice for a leaf leads only to boxes in which the
-// earlier ones were not made, so that no box comes twice.
-void Widening::branch(Budget& budget) {
-  choices_.clear();
-  branches_.assign(1, {0, 0, 0, false});
-  trail_.reset(space_.words());
-  trail_.add(box_.data());
-  part_.resize(space_.words());
-  while (!branches_.empty()) {
-    budget.step();
-    Branch& top = branches_.back();
-    const Word* box = trail_.row(branches_.size() - 1);
-    if (!top.is_searched) {
-      top.is_searched = true;
-      top.first = top.next = top.end = choices_.size();
-      bool is_covered = false;
-      for (std::size_t i = 0; i < found_.count && !is_covered; ++i) is_covered = space_.is_within(box, found_.row(i));
-      if (!is_covered) {
-        if (find_wrong(box, budget))
-          collect_choices();
-        else
-          add_maximal(found_, space_, box, budget);
-      }
-      top.end = choices_.size();
-    }
-    if (top.next == top.end) {
-      choices_.resize(top.first);
-      trail_.remove(trail_.count - 1);
-      branches_.pop_back();
-      continue;
-    }
-    const Top chosen = choices_[top.next++];
-    std::copy_n(box, space_.words(), part_.data());
-    space_.remove(part_.data(), chosen.member, *graph_, *chosen.edge,
-                  question_->states[space_.place(chosen.member).variable]);
-    if (!is_new(part_.data(), chosen)) continue;
-    budget.reserve((trail_.bits.size() + found_.bits.size() + 2 * part_.size()) * sizeof(Word) +
-                   branches_.size() * sizeof(Branch) + choices_.size() * sizeof(Top));
-    trail_.add(part_.data());
-    branches_.push_back({0, 0, 0, false});
-  }
-}
-
-// Whether no choice was made that an earlier branch has made.
-bool Widening::is_new(const Word* box, const Top& chosen) const {
-  for (const Branch& branch : branches_)
-    for (std::size_t i = branch.first; i + 1 < branch.next; ++i)
-      if (choices_[i].member == chosen.member && !space_.meets(box, chosen.member, *graph_, *choices_[i].edge))
-        return false;
-  return true;
-}
+// ---- a wrong leaf that a box does not keep out ----
 
 bool Widening::find_wrong(const Word* box, Budget& budget) {
   next_epoch();
@@ -340,47 +327,15 @@ std::int32_t Widening::next_child(Step& step, const Word* box) {
 }
 
 // The members that can keep the path's leaf out, each with what the last test of it takes.
-void Widening::collect_choices() {
+void Widening::learn_path() {
   last_.assign(space_.size(), nullptr);
   for (std::size_t i = 0; i + 1 < path_.size(); ++i) {
     const std::int32_t role = role_[graph_->variable(path_[i].node)];
     if (role >= 0) last_[role] = &graph_->edges(path_[i].node)[path_[i].edge];
   }
-  const std::size_t before = choices_.size();
   for (std::size_t member = 0; member < last_.size(); ++member)
-    if (last_[member] && !graph_->takes(*last_[member], question_->states[space_.place(member).variable]))
-      choices_.push_back({last_[member], static_cast<std::int32_t>(member)});
-  if (choices_.size() == before) is_no_reason();
-}
-
-// Of a numeric variable that is missing, any set was gathered: each of its intervals makes a box.
-void Widening::part_around_missing(Budget& budget) {
-  part_.resize(space_.words());
-  for (std::size_t member = 0; member < space_.size(); ++member) {
-    const BoxSpace::Place& place = space_.place(member);
-    if (place.numbers == 0 || place.is_interval) continue;
-    parts_.reset(space_.words());
-    for (std::size_t i = 0; i < found_.count; ++i) {
-      const Word* whole = found_.row(i);
-      std::copy_n(whole, space_.words(), part_.data());
-      Word* set = part_.data() + place.first;
-      const auto add = [&](std::int32_t low, std::int32_t high) {
-        std::fill_n(set, place.words, 0);
-        if (low <= high) put_range(set, low, high);
-        put(set, place.numbers);
-        budget.reserve((found_.bits.size() + parts_.bits.size() + part_.size()) * sizeof(Word));
-        add_maximal(parts_, space_, part_.data(), budget);
-      };
-      bool has_numbers = false;
-      space_.for_each_range(whole, member, [&](std::int32_t low, std::int32_t high) {
-        if (low == place.numbers) return;
-        has_numbers = true;
-        add(low, std::min(high, place.numbers - 1));
-      });
-      if (!has_numbers) add(0, -1);
-    }
-    std::swap(found_, parts_);
-  }
+    if (last_[member] && graph_->takes(*last_[member], own_[member])) last_[member] = nullptr;
+  learn_last();
 }
 
 }  // namespace quia

@@ -11,16 +11,17 @@ Glossary
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
+from itertools import groupby, product
 from random import Random
 from typing import Any
 
 import pytest
 
+import general_oracle
 import oracle
 import quia
 from quia.classifier import ClassifierBase
@@ -269,35 +270,87 @@ def check_reasons(subject: Subject, classifier: Any, rng: Random) -> None:
 
 
 def check_changes(subject: Subject, why: Any, necessary: set[frozenset[int]]) -> None:
-    """Counterfactuals: every change of a shortest necessary reason after which the class does not keep the decision."""
+    """Counterfactuals: of each shortest necessary reason the largest boxes of changes that lead to one class.
+
+    What is certain comes first, and every set of features before any comes twice.
+    """
     question = why.question
     costs = None if question.costs is None else question.costs.whole
     least = min((cost(reason, costs) for reason in necessary), default=0)
-    expected = set()
-    for world in escaping(subject.table, question, Region(subject.variables)):
-        changed = frozenset(v for v, s in enumerate(question.states) if s not in (UNKNOWN, world[v]))
-        if changed in necessary and cost(changed, costs) == least:
-            then = tuple((v, world[v]) for v in sorted(changed))
-            after = [dict(then).get(v, s) for v, s in enumerate(question.states)]
-            classes = {subject.table[w] for w in completions(subject.variables, after) if is_within(question.within, w)}
-            expected.add((then, subject.table[world], len(classes) == 1))
-    index = {v.name: i for i, v in enumerate(subject.variables)}
-    found = [
-        (tuple((index[s.feature], s.index) for s in c.changes), subject.classes.index(c.decision), c.certain)
-        for c in why.counterfactuals()
-    ]
+    expected = {
+        (box, label, certain)
+        for reason in necessary
+        if cost(reason, costs) == least
+        for box, label, certain in regions(subject, question, sorted(reason))
+    }
+    changes = why.counterfactuals(missing=True)
+    found = [(literals_of(c.changes), subject.classes.index(c.decision), c.certain) for c in changes]
     assert len(found) == len(set(found)) and set(found) == expected, (subject.d, question)
-    certain = [c for *_, c in found]
-    assert certain == sorted(certain, reverse=True), "those that are certain come first"
+    for certain, of in groupby(changes, key=lambda c: c.certain):
+        features = [c.features for c in of]
+        turns = [features[:at].count(each) for at, each in enumerate(features)]
+        assert turns == sorted(turns), (subject.d, question, certain)
+    assert [c.certain for c in changes] == sorted((c.certain for c in changes), reverse=True)
+
+
+def literals_of(literals: Iterable[Any]) -> general_oracle.Box:
+    """Literals as plain data."""
+    return tuple((literal.feature, literal.states) for literal in literals)
+
+
+def regions(
+    subject: Subject, question: Question, members: Sequence[int]
+) -> Iterator[tuple[general_oracle.Box, int, bool]]:
+    """The largest boxes of changes of these variables that lead to one class, certainly or perhaps."""
+    names = [subject.variables[v].name for v in members]
+    leads_to: dict[tuple[int, ...], set[int]] = {}
+    for world, label in subject.table.items():
+        changed = [v for v, s in enumerate(question.states) if s not in (UNKNOWN, world[v])]
+        if changed == list(members) and is_within(question.within, world):
+            leads_to.setdefault(tuple(world[v] for v in members), set()).add(label)
+    for label in range(len(subject.classes)):
+        if label not in question.keeps:
+            sure = {point for point, labels in leads_to.items() if labels == {label}}
+            perhaps = {point for point, labels in leads_to.items() if label in labels}
+            yield from ((box, label, True) for box in _largest(subject, names, sure))
+            wider = _largest(subject, names, perhaps)
+            yield from ((box, label, False) for box in wider if not set(general_oracle.points(box)) <= sure)
+
+
+def _largest(subject: Subject, names: Sequence[str], points: Collection[tuple[int, ...]]) -> list[general_oracle.Box]:
+    """The largest boxes, in intervals, all of whose points are among these."""
+    pools = [general_oracle.sets_of_states(subject.d, x, intervals=True) for x in names]
+    boxes = (tuple(zip(names, chosen, strict=True)) for chosen in product(*pools))
+    return general_oracle.maximal(box for box in boxes if all(point in points for point in general_oracle.points(box)))
+
+
+def check_general_reasons(
+    subject: Subject, classifier: Any, instance: Mapping[str, Any], asked: dict[str, Any]
+) -> None:
+    """General reasons, as sets and as intervals, the nearest changes, and a common reason, by the definitions."""
+    d = {**subject.d, "variables": {v.name: subject.d["variables"][v.name] for v in subject.variables}}
+    known = {x: value for x, value in instance.items() if not _is_unknown(subject, x, value)}
+    to_the_oracle = (d, known, asked["against"], asked["frozen"], asked["costs"])
+    why = quia.explain(classifier, instance, **asked)
+    about = (subject.d, instance, asked)
+    for kind, intervals, shortest in product(("sufficient", "necessary"), (True, False), (True, False)):
+        how = {"intervals": intervals, "shortest": shortest}
+        expected = general_oracle.general_reasons(kind, *to_the_oracle, **how)
+        reasons = getattr(why, f"{kind}_reasons")(general=True, **how)
+        found = [literals_of(r.literals if kind == "sufficient" else r.changes) for r in reasons]
+        assert found == expected, (about, kind, how)
+    expected_regions = general_oracle.counterfactual_regions(*to_the_oracle)
+    assert [(literals_of(c.changes), c.decision, c.certain) for c in why.counterfactuals()] == expected_regions, about
 
 
 def answers(why: Any, other: Mapping[str, Any], features: Collection[str]) -> dict[str, Any]:
     """Everything public that an explanation says, as plain values."""
     even_if, bias = why.even_if(features), why.bias(features)
     listed = {
-        f"{kind} {shortest}": [r.to_dict() for r in getattr(why, f"{kind}_reasons")(shortest=shortest)]
-        for kind in ("necessary", "sufficient")
-        for shortest in (False, True)
+        f"{kind} {shortest} {general}": [
+            r.to_dict() for r in getattr(why, f"{kind}_reasons")(shortest=shortest, general=general)
+        ]
+        for kind, shortest, general in product(("necessary", "sufficient"), (False, True), (False, True))
     }
     return {
         "decision": why.decision,

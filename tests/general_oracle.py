@@ -122,12 +122,18 @@ def boxes(d: Graph, features: Collection[str], admits: Callable[[str, States], b
 def general_reason(
     d: Graph, instance: Instance, against: str | None = None, frozen: Collection[str] = ()
 ) -> set[World]:
-    """The worlds that keep the decision with the instance's values of any set of features put in."""
+    """The worlds that keep the decision with the instance's values of any set of features put in.
+
+    Whatever the unknown features are: it says nothing of these.
+    """
     given, refuting = oracle.known(d, instance), oracle.refutations(d, instance, against, frozen)
+    # What stays of a refuting world if nothing is said of what is unknown.
+    refuting_known = {tuple(new for x, new in zip(d["variables"], w, strict=True) if x in given) for w in refuting}
 
     def is_kept(w: World) -> bool:
+        own = {x: state for x, state in zip(d["variables"], w, strict=True) if x in given}
         return all(
-            tuple(given[x] if x in s else own for x, own in zip(d["variables"], w, strict=True)) not in refuting
+            tuple(given[x] if x in s else state for x, state in own.items()) not in refuting_known
             for s in oracle.subsets(given)
         )
 
@@ -246,21 +252,49 @@ def counterfactual_regions(
 ) -> list[Region]:
     """The regions of changes of the shortest necessary reasons in which every point has one class, as they are listed.
 
-    For each set of features and each class that does not keep the decision, the maximal boxes in intervals. By cost and
-    number of features; then every set's first region before any one's second; then by how far the instance must move.
+    For each set of features and each class that does not keep the decision, the maximal boxes in intervals. What is
+    certain first; then every set's first region before any one's second; then by how far the instance must move; then
+    in the order of the sets and of the states. Where all of these would have a value go missing, which is no advice
+    unless asked for, the same of the changes that leave none missing.
     """
+    refuting = oracle.refutations(d, instance, against, frozen)
+    found = _ranked_regions(d, instance, against, costs, refuting, missing)
+    if found or missing:
+        return found
+    advisable = {w: change for w, change in refuting.items() if not becomes_missing(d, instance, w)}
+    return _ranked_regions(d, instance, against, costs, advisable, missing)
+
+
+def _ranked_regions(
+    d: Graph,
+    instance: Instance,
+    against: str | None,
+    costs: Costs | None,
+    refuting: Mapping[World, Reason],
+    missing: bool,
+) -> list[Region]:
+    """The regions of the shortest of what these worlds change, in order."""
     ranked = []
-    place = {x: at for at, x in enumerate(d["variables"])}
-    nearest = oracle.shortest(oracle.necessary_reasons(d, instance, against, frozen), costs)
-    for features in in_order(d, nearest, costs):
-        names = [place[x] for x in in_order_of_variables(d, features)]
-        found = regions_of(d, instance, features, against, missing)
-        found.sort(key=lambda r: (not r[2], moved(d, instance, r[0]), [s for _, s in r[0]], d["classes"].index(r[1])))
-        for turn, region in enumerate(found):
-            length = (oracle.cost(features, costs), len(features))
-            far = (not region[2], moved(d, instance, region[0]))
-            ranked.append(((length, turn, far, names, [s for _, s in region[0]]), region))
-    return [region for _, region in sorted(ranked, key=lambda pair: pair[0])]
+    shortest = oracle.shortest(oracle.minimal(refuting.values()), costs)
+    for place, features in enumerate(in_order(d, shortest, costs)):
+        regions = regions_of(d, instance, features, against, missing)
+        for certain in (True, False):
+            mine = [
+                (moved(d, instance, box), [s for _, s in box], d["classes"].index(c), (box, c, certain))
+                for box, c, sure in regions
+                if sure == certain
+            ]
+            ranked += [(not certain, turn, region[0], place, region) for turn, region in enumerate(sorted(mine))]
+    return [region for *_, (*_, region) in sorted(ranked)]
+
+
+def becomes_missing(d: Graph, instance: Instance, world: World) -> bool:
+    """Whether a number that an instance has is missing in a world."""
+    given = oracle.known(d, instance)
+    return any(
+        is_numeric(d, x) and new is None and given.get(x) is not None
+        for x, new in zip(d["variables"], world, strict=True)
+    )
 
 
 def regions_of(

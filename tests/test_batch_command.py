@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from html import escape
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -157,31 +158,31 @@ def test_a_file_that_lacks_a_column_is_named(capsys: pytest.CaptureFixture[str],
     assert (code, f"{tmp_path / 't' / 'b.parquet'}: has no column 'GPA', which other files" in err) == (2, True)
 
 
+LISTED = ("shortest_necessary", "shortest_sufficient", "necessary_reasons", "sufficient_reasons", "bias_reasons")
+
+
+@pytest.mark.parametrize("options", [[], ["--states"], ["--coverage"]], ids=["general", "states", "coverage"])
 @pytest.mark.parametrize("name", ["out", "out.parquet", "out.jsonl", "out.csv"])
-def test_every_format_out(capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str) -> None:
+def test_every_format_out(capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, options: list[str]) -> None:
     table = applicants(500)
     data = write_input(table, tmp_path / "t.parquet")
-    flags = ["--necessary", "--sufficient", "--all", "2", "--counterfactuals", "2", "--protected", "GPA"]
+    flags = ["--necessary", "--sufficient", "--all", "2", "--counterfactuals", "2", "--protected", "GPA", *options]
     asked = [MODEL, data, "-o", tmp_path / name, "--against", "Accept", *flags, "--part-rows", 64]
     assert run(capsys, *asked)[0] == 0
+    asked_for = {"general": "--states" not in options, "coverage": "--coverage" in options}
     wanted = quia.explain_batch(
-        quia.load(MODEL), table, against="Accept", all_reasons=2, counterfactuals=2, protected=["GPA"]
+        quia.load(MODEL), table, against="Accept", all_reasons=2, counterfactuals=2, protected=["GPA"], **asked_for
     ).to_pylist()
     if name == "out.csv":
         with open(tmp_path / name, newline="") as stream:
             found = list(__import__("csv").DictReader(stream))
         assert [row["row"] for row in found] == [str(n + 1) for n in range(500)]
         for one, other in zip(found, wanted, strict=True):
-            assert one["decision"] == other["decision"]
-            reasons = other["shortest_sufficient"] or []
-            texts = [" and ".join(f"{s['feature']}: {s['state']}" for s in reason) for reason in reasons]
-            assert one["shortest_sufficient"] == " | ".join(texts)
-            assert one["error"] == (other["error"] or "")
-    elif name == "out.jsonl":
+            assert one == {"row": one["row"]} | _in_csv(other, options)
+    elif name == "out.jsonl" and "--states" in options:
         for row in wanted:
-            for column in ("shortest_necessary", "shortest_sufficient", "necessary_reasons", "sufficient_reasons"):
+            for column in LISTED:
                 row[column] = row[column] and [_object(reason) for reason in row[column]]
-            row["bias_reasons"] = row["bias_reasons"] and [_object(reason) for reason in row["bias_reasons"]]
             for change in row["counterfactuals"] or []:
                 change["changes"] = _object(change["changes"])
         assert read(tmp_path / name) == [{"row": n + 1} | row for n, row in enumerate(wanted)]
@@ -242,6 +243,25 @@ def test_numbers_have_room(capsys: pytest.CaptureFixture[str], tmp_path: Path, o
     with pytest.raises(SystemExit):
         run(capsys, MODEL, data, "-o", tmp_path / "p.csv", option, 2**63)
     assert "is not a whole number from 0 to 1000000000000000000" in capsys.readouterr().err
+
+
+def _in_csv(row: dict[str, Any], options: list[str]) -> dict[str, str]:
+    """A row as CSV has it: texts of general reasons, or states; lists parted by a bar."""
+    found = {}
+    for column, value in row.items():
+        if "--states" in options and column in LISTED:
+            value = value and [" and ".join(f"{s['feature']}: {s['state']}" for s in reason) for reason in value]
+        elif "--states" in options and column == "counterfactuals":
+            value = value and [
+                " and ".join(f"{s['feature']}: {s['state']}" for s in one["changes"]) + f": {one['decision']}"
+                for one in value
+            ]
+        elif column in (*LISTED, "counterfactuals"):
+            continue
+        if isinstance(value, list):
+            value = " | ".join(map(str, value))
+        found[column] = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    return found
 
 
 def _object(states: list[dict[str, str]]) -> dict[str, str]:
@@ -376,6 +396,8 @@ def test_a_truncated_input_is_one_sentence(capsys: pytest.CaptureFixture[str], t
         ("t.csv", ["--rejects", "r.txt"], "no format known here"),
         ("t.csv", ["--rejects", "/none/r.csv"], "its folder is not there"),
         ("t.csv", ["--protected", "Sex"], "protected is 'Sex', which is no feature"),
+        ("t.csv", ["--coverage", "--states"], "only general reasons are counted in the rows of the table"),
+        ("t.csv", ["--coverage", "--engine", "spark"], "counts rows of the whole table, and here it is seen in parts"),
         ("t.csv", ["--delimiter", "ab"], "it is one character"),
         ("t.csv", ["--delimiter", '"'], "it is one character of ASCII, no quote or line end"),
         ("t.csv", ["--delimiter", "\n"], "it is one character of ASCII, no quote or line end"),
@@ -488,8 +510,9 @@ def test_another_model_input_or_question_is_refused(capsys: pytest.CaptureFixtur
     code, out, _ = run(capsys, *asked)
     assert code == 0, "what is done is done"
     assert "300 of 300" in out
-    code, _, err = run(capsys, *asked, "--limit", "3")
-    assert (code, "begun with another question" in err) == (2, True)
+    for other in (["--limit", "3"], ["--states"], ["--coverage"]):
+        code, _, err = run(capsys, *asked, *other)
+        assert (code, "begun with another question" in err) == (2, True)
     model.write_text(MODEL.read_text().replace("1450", "1451"))
     code, _, err = run(capsys, *asked)
     assert (code, "begun with another model" in err) == (2, True)
@@ -628,11 +651,56 @@ def test_the_summary_counts_what_the_output_says(capsys: pytest.CaptureFixture[s
     )
     assert rarest[3] == f"id {first['id']}"
 
+    check_rules(facts["rules"], decided, table)
     html = page.read_text()
+    assert all(f"<td>{escape(rule['text'])}</td>" in html for rule in facts["rules"])
     assert html.count("<svg") >= 10
     assert "most surprising" in html
     assert not re.search(r"(src|href)=|https?://|<script|@import", html), "nothing is fetched"
     assert "<b>'" not in html and "&lt;b&gt;" in html, "values are escaped"
+
+
+def check_rules(rules: list[dict[str, Any]], decided: list[dict[str, Any]], table: pa.Table) -> None:
+    """Recounted from the texts of the result, and from the input by what conditions say of a value."""
+    explains = Counter((row["decision"], text) for row in decided for text in row["shortest_sufficient_text"])
+    assert {(rule["decision"], rule["text"]): rule["explains"] for rule in rules} == explains
+    counts = [rule["explains"] for rule in rules if rule["decision"] == "Reject"]
+    assert counts == sorted(counts, reverse=True)
+    rows = {row["id"]: row for row in table.to_pylist()}
+    for rule in rules:
+        fitting = [row for row in decided if all(holds(c, rows[row["id"]]) for c in rule["conditions"])]
+        assert rule["rows"] == len(fitting) > 0
+        assert rule["decided"] == sum(row["decision"] == rule["decision"] for row in fitting) == rule["rows"]
+
+
+def holds(condition: dict[str, Any], row: dict[str, Any]) -> bool:
+    """Whether a value meets a condition of the JSON format."""
+    value = row[condition["feature"]]
+    if "in" in condition:
+        return value in condition["in"]
+    return any(
+        (low is None or value > low or (value == low and of["low_closed"]))
+        and (high is None or value < high or (value == high and of["high_closed"]))
+        for of in condition["intervals"]
+        for low, high in [(of["low"], of["high"])]
+    )
+
+
+def test_rules_of_frozen_features_and_against_a_class(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """What is frozen is not said by a rule, so that it may be true of rows that are decided otherwise."""
+    data = write_input(applicants(300), tmp_path / "t.parquet")
+    asked = [MODEL, data, "-o", tmp_path / "out", "--json", "--restart", "--summary", tmp_path / "page.html"]
+    code, out, _ = run(capsys, *asked, "--against", "Accept")
+    rules = json.loads(out)["rules"]
+    assert code == 0 and {rule["decision"] for rule in rules} == {"not Accept"}
+    assert all(rule["decided"] == rule["rows"] > 0 for rule in rules)
+    rules = json.loads(run(capsys, *asked, "--frozen", "Interview")[1])["rules"]
+    assert any(rule["decided"] < rule["rows"] for rule in rules)
+    for options in (["--states"], ["--necessary"], ["--counts"]):
+        code, out, _ = run(capsys, MODEL, data, "-o", tmp_path / "out", "--json", "--restart", *options)
+        assert json.loads(out)["rules"] == [] and json.loads(out)["general"] is ("--states" not in options)
+    rules = json.loads(run(capsys, MODEL, data, "-o", tmp_path / "out", "--json", "--restart")[1])["rules"]
+    assert rules and all(rule["rows"] is rule["decided"] is None for rule in rules)
 
 
 def test_summaries_add_up_and_travel() -> None:

@@ -9,44 +9,68 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quia.batch.answers import Answers, Lists, Numbers, spread
+from quia.batch.answers import Answers, Gathered, Lists, Numbers, spread
 from quia.batch.cache import Cache
+from quia.batch.coverage import Coverage, _ones_by_table, joined_reference
+from quia.batch.regions import distinct_regions
 from quia.batch.summary import Summary
+from quia.errors import InstanceError
+from quia.literal import Literal
+from quia.ranges import union
+from quia.reference import Reference
+from quia.variables import Variable
 
 # ---- answers: what they say of each row, in plain Python ----------------------------------------------------------
 
 Row = dict[str, Any]
 
 
-def made_row(rng: Random) -> Row:
+def made_ranges(rng: Random, ranges: bool) -> tuple[tuple[int, int], ...]:
+    """A single state, or a set of them."""
+    states = rng.sample(range(6), rng.randrange(1, 5)) if ranges else [rng.randrange(6)]
+    return union((state, state) for state in states)
+
+
+def made_row(rng: Random, ranges: bool) -> Row:
     """What is known of one row: a class, whether all is known, a list of sets, and a number that may be large."""
     known = rng.random() < 0.8
     sets = [
-        ([(v, rng.randrange(3)) for v in sorted(rng.sample(range(6), rng.randrange(1, 4)))], rng.randrange(-1, 3))
+        (
+            [(v, made_ranges(rng, ranges)) for v in sorted(rng.sample(range(6), rng.randrange(4)))],
+            rng.randrange(-1, 3),
+        )
         for _ in range(rng.randrange(4) if known else 0)
     ]
     number = rng.choice([-1, 0, 7, 2**62, 2**70 + rng.randrange(9)])
     return {"decision": rng.randrange(3), "complete": rng.random() < 0.7, "known": known, "sets": sets, "n": number}
 
 
-def flat(rows: list[Row]) -> Answers:
+def flat(rows: list[Row], ranges: bool = False) -> Answers:
     """Rows as the batch keeps them."""
-    sets = [one for row in rows for one in row["sets"]]
-    members = [member for one, _ in sets for member in one]
-    lists = Lists(
-        np.array([row["known"] for row in rows], bool),
-        np.cumsum([0, *(len(row["sets"]) for row in rows)]),
-        np.cumsum([0, *(len(one) for one, _ in sets)]),
-        np.array([v for v, _ in members], np.int32),
-        np.array([s for _, s in members], np.int32),
-        np.array([label for _, label in sets], np.int32),
-    )
+    gathered = Gathered(ranges=ranges)
+    for row in rows:
+        for members, label in row["sets"]:
+            gathered.add([v for v, _ in members], [states for _, states in members], label)
+        gathered.end_row(row["known"])
     numbers = Numbers(
         np.array([row["n"] if row["n"] < 2**63 else -1 for row in rows], np.int64),
         {at: row["n"] for at, row in enumerate(rows) if row["n"] >= 2**63},
     )
     decision = np.array([row["decision"] for row in rows], np.int32)
-    return Answers(decision, np.array([row["complete"] for row in rows], bool), {"sets": lists}, {"n": numbers})
+    complete = np.array([row["complete"] for row in rows], bool)
+    return Answers(decision, complete, {"sets": gathered.lists()}, {"n": numbers})
+
+
+def plain_sets(lists: Lists, row: int) -> list[Any]:
+    """The sets of a row, read as the docstring of `Lists` says."""
+    sets = []
+    for k in range(lists.set_start[row], lists.set_start[row + 1]):
+        members = []
+        for j in range(lists.member_start[k], lists.member_start[k + 1]):
+            of = [j] if lists.range_start is None else range(lists.range_start[j], lists.range_start[j + 1])
+            members.append((int(lists.variables[j]), tuple((int(lists.low[r]), int(lists.high[r])) for r in of)))
+        sets.append((members, int(lists.labels[k])))
+    return sets
 
 
 def plain(answers: Answers) -> list[Row]:
@@ -54,38 +78,112 @@ def plain(answers: Answers) -> list[Row]:
     lists, numbers = answers.lists["sets"], answers.numbers["n"]
     rows = []
     for at in range(len(answers)):
-        sets = []
-        for k in range(lists.set_start[at], lists.set_start[at + 1]):
-            items = range(lists.member_start[k], lists.member_start[k + 1])
-            sets.append(([(int(lists.variables[j]), int(lists.states[j])) for j in items], int(lists.labels[k])))
+        sets = plain_sets(lists, at)
         number = numbers.large.get(at, int(numbers.values[at]))
         facts = {"decision": int(answers.decision[at]), "complete": bool(answers.complete[at])}
         rows.append(facts | {"known": bool(lists.known[at]), "sets": sets, "n": number})
     return rows
 
 
+@pytest.mark.parametrize("ranges", [False, True])
 @pytest.mark.parametrize("seed", range(20))
-def test_answers_are_taken_and_joined_like_lists(seed: int) -> None:
+def test_answers_are_taken_and_joined_like_lists(seed: int, ranges: bool) -> None:
     rng = Random(seed)
-    parts = [[made_row(rng) for _ in range(rng.randrange(5))] for _ in range(rng.randrange(1, 4))]
+    parts = [[made_row(rng, ranges) for _ in range(rng.randrange(5))] for _ in range(rng.randrange(1, 4))]
     rows = [row for part in parts for row in part]
-    joined = Answers.join([flat(part) for part in parts])
+    joined = Answers.join([flat(part, ranges) for part in parts])
     assert plain(joined) == rows
     assert len(joined) == len(rows)
     chosen = [rng.randrange(len(rows)) for _ in range(6)] if rows else []
     assert plain(joined.take(np.array(chosen, np.int64))) == [rows[at] for at in chosen]
     nothing = {"decision": -1, "complete": False, "known": False, "sets": [], "n": -1}
     assert plain(Answers.join([joined, joined.nothing()])) == [*rows, nothing]
+    lengths = [rng.randrange(len(row["sets"]) + 1) for row in rows]
+    first = joined.lists["sets"].first(np.array(lengths, np.int64))
+    wanted = [row["sets"][:length] for row, length in zip(rows, lengths, strict=True)]
+    assert [plain_sets(first, at) for at in range(len(rows))] == wanted
+
+
+@pytest.mark.parametrize("colliding", [False, True])
+@pytest.mark.parametrize("seed", range(20))
+def test_distinct_regions_are_found_once_and_stay_what_they_are(
+    monkeypatch: pytest.MonkeyPatch, seed: int, colliding: bool
+) -> None:
+    """Also where all hashes are the same; and whatever the order of the rows, the regions are in the same order."""
+    if colliding:
+        monkeypatch.setattr("quia.batch.regions._mixed", lambda values: values & np.uint64(1))
+    rng = Random(seed)
+    rows = [made_row(rng, True) for _ in range(30)]
+    lists = flat(rows, True).lists["sets"]
+    listed = distinct_regions(lists)
+    conditions = list(listed.regions.conditions)
+    regions = [
+        tuple(conditions[c] for c in listed.regions.members[slice(*listed.regions.start[k : k + 2])])
+        for k in range(len(listed.regions))
+    ]
+    assert len(set(conditions)) == len(conditions) and len(set(regions)) == len(regions)
+    for at, row in enumerate(rows):
+        sets = range(listed.set_start[at], listed.set_start[at + 1])
+        assert [(list(regions[listed.which[k]]), listed.labels[k]) for k in sets] == row["sets"]
+    order = rng.sample(range(len(rows)), len(rows))
+    again = distinct_regions(flat([rows[at] for at in order], True).lists["sets"])
+    assert list(again.regions.conditions) == conditions
+    assert np.array_equal(again.regions.members, listed.regions.members)
+    taken = listed.take(np.array(order))
+    assert np.array_equal(taken.which, again.which) and np.array_equal(taken.set_start, again.set_start)
+    shorter = listed.first(2)
+    assert shorter.which.tolist() == [
+        listed.which[k] for at in range(len(rows)) for k in range(*listed.set_start[at : at + 2])[:2]
+    ]
+
+
+# ---- coverage -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_of_regions_are_counted_as_the_reference_counts_them(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    monkeypatch.setattr("quia.batch.coverage.BLOCK", 7)
+    monkeypatch.setattr("quia.batch.coverage._WORDS_AT_ONCE", 3)
+    rng = Random(seed)
+    if seed % 2:
+        monkeypatch.setattr("quia.batch.coverage._ones", _ones_by_table)
+    variables = tuple(Variable.nominal(f"v{n}", list("abcdef")) for n in range(6))
+    states = np.array([[rng.randrange(-1, 3) for _ in range(6)] for _ in range(rng.randrange(200))], np.int32)
+    states = np.concatenate([states.reshape(-1, 6), states.reshape(-1, 6)[: len(states) // 2]])
+    states[:, 2:] = 0
+    reference = Reference.of(variables, states)
+    cuts = sorted(rng.randrange(len(states) + 1) for _ in range(3))
+    joined = joined_reference(variables, np.split(states, cuts))
+    assert sorted(zip(joined.rows.tolist(), joined.repeats.tolist(), strict=True)) == sorted(
+        zip(reference.rows.tolist(), reference.repeats.tolist(), strict=True)
+    )
+    listed = distinct_regions(flat([made_row(rng, True) for _ in range(20)], True).lists["sets"])
+    found = Coverage(joined).rows_of(listed.regions)
+    conditions = [Literal(variables[v], ranges) for v, ranges in listed.regions.conditions]
+    for k in range(len(listed.regions)):
+        members = listed.regions.members[slice(*listed.regions.start[k : k + 2])]
+        assert found[k] == reference.fitting([conditions[c] for c in members])
+
+
+def test_a_reference_that_fills_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("quia.batch.coverage.MOST_CELLS", 5)
+    states = np.arange(4, dtype=np.int32).reshape(-1, 1)
+    variables = (Variable.numeric("v", range(10)),)
+    assert len(joined_reference(variables, [states, states])) == 8
+    with pytest.raises(InstanceError, match="needs the 6 and more distinct rows of the table in memory"):
+        joined_reference(variables, [states, states + 2])
 
 
 def test_answers_tell_how_much_memory_they_take() -> None:
     """About: more sets and more members take more, and a row takes something by itself."""
     row = {"decision": 0, "complete": True, "known": True, "sets": [], "n": 1}
-    longer = row | {"sets": [([(v, 0) for v in range(50)], -1)] * 100}
+    longer = row | {"sets": [([(v, ((0, 0),)) for v in range(50)], -1)] * 100}
     empty, full = flat([row] * 10), flat([longer] * 10)
     arrays = 10 * 100 * (50 * 8 + 8)  # variables and states of four bytes each; where each set starts
     assert arrays <= full.nbytes - empty.nbytes < 2 * arrays
     assert flat([row] * 20).nbytes - empty.nbytes >= 10 * (4 + 1 + 8 + 8)
+    ranges = 10 * 100 * 50 * (8 + 4)  # where each one's ranges start, and their other end
+    assert ranges <= flat([longer] * 10, True).nbytes - full.nbytes < 1.1 * ranges
 
 
 def test_lists_that_are_chosen_may_be_empty_or_come_twice() -> None:
@@ -110,7 +208,7 @@ class Worked:
 
 
 def expected(number: int, whole: bool = True) -> Row:
-    sets = [([(v, number) for v in range(number % 3)], -1)] * (number % 4)
+    sets = [([(v, ((number, number),)) for v in range(number % 3)], -1)] * (number % 4)
     return {"decision": number % 5, "complete": whole, "known": True, "sets": sets, "n": number}
 
 
@@ -228,7 +326,11 @@ def rare_and_common() -> Summary:
         ("yes", ("b",)): (2, "row 4"),
         ("yes", ("d",)): (6, "row 5"),
     }
-    return Summary(rows=19, reasoned=Counter(no=11, yes=8), sets=sets)
+    return Summary(rows=19, reasoned=Counter(no=11, yes=8), sets=sets, rules=Counter({RULE: 3, OTHER_RULE: 5}))
+
+
+RULE = ("no", ((0, ((1, 3),)), (2, ((0, 0), (4, 4)))))
+OTHER_RULE = ("yes", ())
 
 
 def test_the_rarest_reasons_are_the_most_surprising() -> None:
@@ -253,6 +355,7 @@ def test_the_rarest_reasons_are_the_most_surprising() -> None:
 def test_a_summary_written_in_short_has_the_rarest_sets() -> None:
     whole = rare_and_common()
     assert Summary.from_dict(json.loads(json.dumps(whole.to_dict()))) == whole
+    assert whole.to_dict(most_sets=1)["rules"] == [["yes", (), 5]]
     short = whole.to_dict(most_sets=4)["sets"]
     assert sorted((label, names) for label, names, _, _ in short) == [
         ("no", ["a", "c"]),
@@ -279,6 +382,7 @@ def test_summaries_are_added_count_by_count() -> None:
     assert (one.rows, one.rejected, one.already, one.incomplete) == (57, 22, 43, 64)
     assert one.explained == 57 - 22 - 43
     assert one.reasoned == Counter(no=33, yes=24)
+    assert one.rules == Counter({RULE: 9, OTHER_RULE: 15})
     assert one.sets["no", ("a",)] == (24, "row 1") and one.sets["no", ("z",)] == (10, "row 7")
     assert one.errors == Counter({"a fault": 6})
     assert (one.asked_bias, one.biased, one.bias_features) == (True, Counter(no=4), Counter(age=4))
@@ -292,6 +396,7 @@ def test_summaries_of_endlessly_many_faults_and_sets_stay_small(monkeypatch: pyt
     for number in range(70):
         part = Summary(errors=Counter({f"fault {number}": 1, "always": 2}))
         part.sets = {("no", (str(number),)): (1, f"row {number}"), ("no", ("always",)): (2, f"row {number}")}
+        part.rules = Counter({("no", ((0, ((number, number),)),)): 1, OTHER_RULE: 2})
         summary.add(part)
     assert summary.errors == Counter({"always": 140} | {f"fault {number}": 1 for number in range(49)})
     assert summary.sets == {
@@ -299,3 +404,4 @@ def test_summaries_of_endlessly_many_faults_and_sets_stay_small(monkeypatch: pyt
         ("no", ("always",)): (140, "row 0"),
         ("no", ("1",)): (1, "row 1"),
     }
+    assert len(summary.rules) == 3 and summary.rules[OTHER_RULE] == 140

@@ -2,6 +2,8 @@
 
 import pickle
 import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from random import Random
@@ -17,8 +19,11 @@ import quia
 from quia.batch.arrow import explain_batches, explain_table
 from quia.batch.cache import Cache
 from quia.batch.question import ask
+from quia.batch.reference import reference as reference_of
 from quia.batch.table import _encode_column, distinct, from_numpy, to_numpy
 from quia.errors import MissingValue
+from quia.literal import Literal
+from quia.reason import Reason
 from strategies import random_case, random_graph, random_instance
 
 
@@ -26,8 +31,36 @@ def listed(reasons: Any) -> list[dict[str, str]]:
     return [{state["feature"]: state["state"] for state in reason} for reason in reasons]
 
 
+def is_told(found: list[dict[str, Any]], literals: Sequence[Literal]) -> bool:
+    """Whether the conditions of a table say what literals say, each in its own way."""
+    return len(found) == len(literals) and all(map(is_same, found, literals))
+
+
+def is_same(found: dict[str, Any], literal: Literal) -> bool:
+    condition, labels = literal.condition, literal.variable.labels
+    assert (found["feature"], found["condition"]) == (literal.feature, literal.text)
+    if labels is None:
+        assert found["one_of"] is found["none_of"] is None
+        no_number = {"low": 0.0, "high": 0.0, "low_closed": False, "high_closed": False}
+        ends = {name: found[name] for name in no_number}
+        return [ends] == (condition["intervals"] or [no_number]) and found["missing"] is condition["missing"]
+    assert found["low"] is found["high"] is found["low_closed"] is found["high_closed"] is None
+    assert (found["one_of"] is None) != (found["none_of"] is None)
+    assert len(found["one_of"] or found["none_of"]) <= max(1, len(labels) // 2)
+    admitted = found["one_of"] or [label for label in labels if label not in found["none_of"]]
+    return admitted == condition["in"] and found["missing"] is (literal.variable.no_value in admitted)
+
+
+def are_reasons(found: dict[str, Any], column: str, reasons: Iterable[Reason]) -> bool:
+    """Whether the columns of a list say what general reasons say."""
+    wanted = [reason.changes if reason.kind == "necessary" else reason.literals for reason in reasons]
+    assert found[f"{column}_text"] == [str(Reason(literals)) for literals in wanted]
+    return len(found[column]) == len(wanted) and all(map(is_told, found[column], wanted))
+
+
+@pytest.mark.parametrize("general", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_rows_are_explained_as_one_by_one(seed: int) -> None:
+def test_rows_are_explained_as_one_by_one(seed: int, general: bool) -> None:
     rng = Random(seed)
     for _ in range(40):
         case = random_case(rng)
@@ -35,7 +68,9 @@ def test_rows_are_explained_as_one_by_one(seed: int) -> None:
         rows = [random_instance(rng, case.graph) for _ in range(6)]
         rows += rows[:2]
         options = {"against": case.against, "frozen": case.frozen, "costs": case.costs}
-        table = quia.explain_batch(graph, pa.Table.from_pylist(rows), counts=True, limit=3, **options).to_pylist()
+        table = quia.explain_batch(
+            graph, pa.Table.from_pylist(rows), counts=True, limit=3, general=general, **options
+        ).to_pylist()
         assert len(table) == len(rows)
         for row, found in zip(rows, table, strict=True):
             assert found["decision"] == graph.classify(row)
@@ -46,10 +81,42 @@ def test_rows_are_explained_as_one_by_one(seed: int) -> None:
             assert (found["error"], found["complete"]) == (None, True)
             why = quia.explain(graph, row, **options)
             for kind in ("necessary", "sufficient"):
-                shortest = getattr(why, f"{kind}_reasons")(shortest=True, limit=3)
-                assert listed(found[f"shortest_{kind}"]) == [reason.to_dict() for reason in shortest]
-                assert found[f"shortest_{kind}_ties"] == shortest.count
+                shortest = getattr(why, f"{kind}_reasons")(shortest=True, limit=3, general=general)
+                if general:
+                    assert are_reasons(found, f"shortest_{kind}", shortest)
+                else:
+                    assert listed(found[f"shortest_{kind}"]) == [reason.to_dict() for reason in shortest]
+                    assert f"shortest_{kind}_text" not in found
+                assert found[f"shortest_{kind}_ties"] == shortest.set_count
                 assert found[f"{kind}_count"] == getattr(why, f"count_{kind}")()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_widest_reason_of_a_table_is_the_one_that_fits_most_of_its_rows(seed: int) -> None:
+    """Row by row as `explain` has it with the table as reference, whatever the limit cuts off."""
+    rng = Random(seed)
+    for _ in range(25):
+        case = random_case(rng)
+        graph = quia.DecisionGraph.from_dict(case.graph)
+        table = pa.Table.from_pylist([random_instance(rng, case.graph) for _ in range(30)])
+        options = {"against": case.against, "frozen": case.frozen, "costs": case.costs}
+        limit = rng.choice([1, 2, 20])
+        protected = list(case.graph["variables"])[:2]
+        told = quia.explain_batch(
+            graph, table, limit=limit, coverage=True, all_reasons=limit, protected=protected, **options
+        )
+        reference = reference_of(graph, table)
+        for row, found in list(zip(table.to_pylist(), told.to_pylist(), strict=True))[:6]:
+            if found["decision"] == case.against:
+                assert found["shortest_sufficient_rows"] is None
+                continue
+            why = quia.explain(graph, row, data=reference, **options)
+            for kind in ("necessary", "sufficient"):
+                for column, shortest in ((f"shortest_{kind}", True), (f"{kind}_reasons", False)):
+                    reasons = getattr(why, f"{kind}_reasons")(general=True, shortest=shortest, limit=limit)
+                    assert are_reasons(found, column, reasons)
+                    assert found[f"{column}_rows"] == [reason.rows for reason in reasons]
+            assert len(found["bias_reasons_rows"]) == len(found["bias_reasons"])
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +153,7 @@ def in_order(rows: list[dict[str, Any]]) -> list[list[Any]]:
 def test_tables_of_every_kind(admissions: quia.DecisionGraph, data: Any) -> None:
     table = quia.explain_batch(admissions, data)
     assert table["decision"].to_pylist() == ["Reject", "Accept", "Reject"]
-    assert listed(table["shortest_sufficient"].to_pylist()[0]) == [{"Essay": "fail", "Interview": "fail"}]
+    assert table["shortest_sufficient_text"].to_pylist()[0] == ["Essay=fail and Interview=fail"]
     assert table["error"].null_count == 3
 
 
@@ -111,6 +178,8 @@ def test_bad_rows_are_told_of_in_their_place(admissions: quia.DecisionGraph) -> 
         (ROWS, {"frozen": ["Esay"]}, "did you mean 'Essay'"),
         (ROWS, {"limit": -1}, "limit is -1"),
         (ROWS, {"costs": {"SAT": 0}}, "positive"),
+        (ROWS, {"general": "no"}, "general is 'no'; it is True or False"),
+        (ROWS, {"general": False, "coverage": True}, "only general reasons are counted in the rows of the table"),
     ],
 )
 def test_tables_that_do_not_fit(admissions: quia.DecisionGraph, data: Any, options: Any, match: str) -> None:
@@ -203,8 +272,9 @@ def test_a_real_tree(shared_data: Path) -> None:
     assert {name for unknown in lacking for name in unknown} == {"workclass", "occupation", "native-country"}
 
 
+@pytest.mark.parametrize("general", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-def test_other_columns_are_those_of_one_explanation(seed: int) -> None:
+def test_other_columns_are_those_of_one_explanation(seed: int, general: bool) -> None:
     """All reasons up to a limit, counterfactuals and bias, row by row as `explain` has them."""
     rng = Random(seed + 100)
     for _ in range(40):
@@ -217,6 +287,7 @@ def test_other_columns_are_those_of_one_explanation(seed: int) -> None:
             graph,
             pa.Table.from_pylist(rows),
             shortest=["necessary"],
+            general=general,
             limit=1000,
             all_reasons=4,
             counterfactuals=3,
@@ -230,17 +301,64 @@ def test_other_columns_are_those_of_one_explanation(seed: int) -> None:
                 continue
             why = quia.explain(graph, row, **options)
             for kind in ("necessary", "sufficient"):
-                wanted = getattr(why, f"{kind}_reasons")(limit=4)
-                assert listed(found[f"{kind}_reasons"]) == [reason.to_dict() for reason in wanted]
-            assert all(change["certain"] for change in found["counterfactuals"])
-            changes = [
-                {"changes": listed([change["changes"]])[0], "decision": change["decision"]}
-                for change in found["counterfactuals"]
-            ]
-            assert changes == [change.to_dict() for change in why.counterfactuals(limit=3)]
+                wanted = getattr(why, f"{kind}_reasons")(limit=4, general=general)
+                if general:
+                    assert are_reasons(found, f"{kind}_reasons", wanted)
+                else:
+                    assert listed(found[f"{kind}_reasons"]) == [reason.to_dict() for reason in wanted]
+            changes = why.counterfactuals(limit=3)
+            told = [(change["decision"], change["certain"]) for change in found["counterfactuals"]]
+            assert told == [(change.decision, change.certain) for change in changes]
+            for one, change in zip(found["counterfactuals"], changes, strict=True):
+                if general:
+                    assert is_told(one["changes"], change.changes)
+                else:
+                    assert listed([one["changes"]]) == [{c.feature: c.text for c in change.changes}]
+            if general:
+                assert found["counterfactuals_text"] == [str(replace(change, now=())) for change in changes]
             bias = why.bias(protected)
             assert found["biased"] is bias.biased
-            assert listed(found["bias_reasons"]) == [reason.to_dict() for reason in bias.reasons]
+            if general:
+                others = [name for name in case.graph["variables"] if name not in protected]
+                alone = quia.explain(graph, row, **options | {"frozen": others})
+                assert are_reasons(found, "bias_reasons", alone.necessary_reasons(general=True))
+            else:
+                assert listed(found["bias_reasons"]) == [reason.to_dict() for reason in bias.reasons]
+
+
+@pytest.mark.parametrize("states", [["M", "F", "?"], ["M", "F", "X"]])
+def test_conditions_of_missing_values(states: list[str]) -> None:
+    """A number that must be missing is between no two numbers; a name for what is missing is among the names."""
+    graph = quia.DecisionGraph.from_dict(
+        {
+            "quia": 1,
+            "variables": {
+                "age": {"kind": "numeric", "missing": True},
+                "sex": {"kind": "nominal", "states": states, **({"missing": "?"} if "?" in states else {})},
+            },
+            "classes": ["no", "yes"],
+            "root": "age",
+            "nodes": {
+                "age": {"test": "age", "edges": [{"if": "missing", "to": "sex"}, {"if": ["<= 5", "> 5"], "to": "no"}]},
+                "sex": {"test": "sex", "edges": [{"if": states[1:], "to": "yes"}, {"if": states[:1], "to": "no"}]},
+                "no": {"class": "no"},
+                "yes": {"class": "yes"},
+            },
+        }
+    )
+    (found,) = quia.explain_batch(graph, [{"age": None, "sex": "F"}]).to_pylist()
+    age, sex = found["shortest_sufficient"][0]
+    assert [age[name] for name in ("condition", "low", "high", "low_closed", "high_closed", "missing")] == [
+        "missing",
+        0.0,
+        0.0,
+        False,
+        False,
+        True,
+    ]
+    assert (sex["one_of"], sex["none_of"], sex["missing"]) == (None, ["M"], "?" in states)
+    assert found["shortest_sufficient_text"] == ["age is missing and sex ≠ M"]
+    assert found["shortest_necessary_text"] == ["age is not missing", "sex=M"]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -259,6 +377,15 @@ def test_streams_with_and_without_memory_are_equal(seed: int) -> None:
                 found = explain_batches(iter(batches), graph, question, cache=cache, encoded=encoded)
                 assert [batch.to_pylist() for batch in found] == wanted
         assert max(len(g.rows) for g in (cache._young, cache._old) if g) <= 9, "a batch, if all is full"
+
+
+def test_coverage_is_not_counted_in_parts(admissions: quia.DecisionGraph) -> None:
+    batch, question = pa.RecordBatch.from_pylist(ROWS), ask(admissions, coverage=True)
+    with pytest.raises(quia.InstanceError, match="the whole table, and here it is seen in parts; give a reference"):
+        next(explain_batches([batch], admissions, question))
+    reference = reference_of(admissions, ROWS * 5)
+    (found,) = explain_batches([batch.slice(1)], admissions, question, reference=reference)
+    assert found["shortest_sufficient_rows"].to_pylist() == [[5, 5], [10]]
 
 
 def test_equal_rows_are_explained_once_across_batches(admissions: quia.DecisionGraph) -> None:

@@ -63,6 +63,7 @@ ORDER = [
     "counterfactual",
     "circuit_bias",
     "bias",
+    "claim",
     "verify",
     "load",
     "tables",

@@ -290,6 +290,70 @@ def test_any_members_have_their_boxes_or_are_no_reason(limits: dict[str, Any]) -
     assert faults > 10
 
 
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize(("variables", "states"), [(2, 9), (3, 8), (5, 6)])
+def test_the_first_boxes_are_the_first_of_all(shared: bool, variables: int, states: int) -> None:
+    rng = Random(f"first {shared} {variables} {states}")
+    several = 0
+    for _ in range(100):
+        if asked := tangled_question(rng, shared=shared, variables=variables, states=states):
+            intervals = rng.random() < 0.5
+            for kind, found in zip((False, True), reasons(asked), strict=True):
+                for members in found[:3]:
+                    every = widened(asked, members, necessary=kind, intervals=intervals)
+                    several += len(every) > 2
+                    for limit in (1, 2, 3):
+                        first = widened(asked, members, necessary=kind, intervals=intervals, limit=limit)
+                        assert first == every[:limit]
+    assert several > 10
+
+
+@pytest.mark.parametrize("limits", TANGLED, ids=str)
+@pytest.mark.parametrize("shortest", [True, False])
+def test_a_batch_lists_the_boxes_of_each_set_in_turn(limits: dict[str, Any], shortest: bool) -> None:
+    rng = Random(f"batch {limits}")
+    for _ in range(40):
+        asked = tangled_question(rng, **limits)
+        if asked is None:
+            continue
+        graph, options = asked.graph.kernel, asked.options(rng.random() < 0.7)
+        decided = [
+            row
+            for row in (
+                [rng.choice((s, rng.randrange(n))) for s, n in zip(asked.instance, asked.sizes)] for _ in range(20)
+            )
+            if int(graph.classify(np.array([row], np.int32))[0]) in asked.kept
+        ]
+        rows = np.array([asked.instance, *decided], np.int32)
+        limit = rng.randint(1, 6)
+        plain = {name: value for name, value in options.items() if name != "numbers"}
+        sets = graph.batch(rows, limit=100, shortest=shortest, **plain)
+        found = graph.batch(rows, limit=limit, shortest=shortest, general=True, **options)
+        for kind in ("necessary", "sufficient"):
+            if shortest:
+                assert found[kind]["ties"].tolist() == sets[kind]["ties"].tolist()
+            for i, row in enumerate(rows):
+                expected = [
+                    (members, box)
+                    for members, _ in listed(sets[kind], i)
+                    for box in boxes(*graph.widen(row, members, necessary=kind == "necessary", **options), len(members))
+                ]
+                assert listed(found[kind], i) == expected[:limit]
+
+
+def listed(columns: Any, row: int) -> list[tuple[tuple[int, ...], Box]]:
+    """The members of each reason of a row, and their states if it is general."""
+    found = []
+    for k in range(columns["reason_start"][row], columns["reason_start"][row + 1]):
+        first, end = columns["member_start"][k : k + 2].tolist()
+        box: Box = ()
+        if "range_start" in columns and end > first:
+            start = columns["range_start"][first : end + 1]
+            [box] = boxes(start, columns["range_low"], columns["range_high"], end - first)
+        found.append((tuple(columns["members"][first:end].tolist()), box))
+    return found
+
+
 # ---- faults, limits, sizes ------------------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ import json
 import math
 import pickle
 import re
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from random import Random
 from typing import Any
 
@@ -120,6 +120,11 @@ def test_cuts_beside_infinity_are_told_by_finite_numbers() -> None:
             condition = json.loads(json.dumps(literal.condition, allow_nan=False))
             for value in (-math.inf, -largest, -1.0, 0.0, 1.0, largest, math.inf):
                 assert meets(condition, value) == literal.holds(value), (condition, value)
+
+
+def test_nothing_is_minus_zero() -> None:
+    condition = State(Variable.numeric("W", [-0.0]), 0).condition
+    assert (repr(condition["intervals"][0]["high"]), condition["text"]) == ("0.0", "<= 0")
 
 
 def meets(condition: dict[str, Any], value: Any) -> bool:
@@ -313,6 +318,7 @@ def test_of_two_states_the_other_one_is_no_denial() -> None:
     sex = Variable.nominal("sex", ["F", "M"])
     assert (str(State(sex, 0)), State(sex, 0).words, State(sex, 0).denial) == ("sex=F", "F", "sex ≠ F")
     assert str(State(sex, 0).negated) == "sex=M"
+    assert (Literal(sex, ((0, 1),)).words, State(Variable.nominal("one", ["only"]), 0).words) == ("any value", "only")
 
 
 def test_a_literal_says_something() -> None:
@@ -442,11 +448,76 @@ def test_a_region_at_an_instance_holds_what_is_kept_and_known() -> None:
 def test_what_a_literal_says_is_read_as_the_literal(seed: int) -> None:
     """In 32 bits too, where states are written with fewer digits than the model has."""
     rng = Random(40 + seed)
-    for _ in range(150):
-        variable = random_variable(rng, single=rng.random() < 0.5)
+    for _ in range(300):
+        variable = random_variable(rng, single=rng.choice((True, False, None)))
         literal = random_literal(rng, variable)
-        if literal.text != "not missing":
+        assert Region.parse([variable], {"X": literal.text}).states(0) == literal.ranges, literal
+        assert Region.parse([variable], {"X": [literal.text]}).states(0) == literal.ranges
+        if variable.is_numeric:
             assert Region.parse([variable], {"X": literal.text.split(" or ")}).states(0) == literal.ranges
+
+
+HARD_NAMES = ("a", "b", "c", "a, b", "b, c", ", ", "", "≠ a", "in {a, b}", "not in {a, b}", "!= b", "a or b", "}", " a")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_names_that_look_like_more_are_read_as_names(seed: int) -> None:
+    """The name of a state means that state; what can be read in two ways is refused; all else is read back."""
+    rng = Random(60 + seed)
+    counts = {"name": 0, "refused": 0, "read": 0}
+    for _ in range(80):
+        labels = rng.sample(HARD_NAMES, rng.randint(1, 8))
+        variable = Variable.nominal("X", labels)
+        chosen = (states for n in range(len(labels)) for states in combinations(range(len(labels)), n + 1))
+        literals = [Literal(variable, union((s, s) for s in states)) for states in chosen]
+        for literal in literals:
+            assert Region.parse([variable], {"X": [labels[s] for s in literal.states]}).states(0) == literal.ranges
+            given = {"X": literal.text}
+            if literal.text in labels:
+                counts["name"] += len(literal.states) > 1
+                assert Region.parse([variable], given).states(0) == State(variable, labels.index(literal.text)).ranges
+            elif is_listed_twice(literal, literals):
+                counts["refused"] += 1
+                with pytest.raises(InstanceError, match="can be read in two ways, as names have commas; give a list"):
+                    Region.parse([variable], given)
+            else:
+                counts["read"] += 1
+                assert Region.parse([variable], given).states(0) == literal.ranges, literal
+    assert min(counts.values()) > 0, counts
+
+
+def is_listed_twice(literal: Literal, literals: list[Literal]) -> bool:
+    """Whether the names in a literal's text, with commas between them, are those of other states too."""
+    listing = literal.text.removeprefix("not ").removeprefix("in {")[:-1]
+    listings = [", ".join(map(each.variable.text, each.states)) for each in literals if len(each.states) > 1]
+    return literal.text.endswith("}") and len(literal.states) > 1 and listings.count(listing) > 1
+
+
+def test_what_people_write_for_several_states() -> None:
+    gpa = Variable.nominal("GPA", ["low", "medium", "high", "top"])
+    given: dict[str, Any] = {"in {top, low}": {0, 3}, "!= high": {0, 1, 3}, "≠ high": {0, 1, 3}, "in {low}": {0}}
+    given["not in {medium, low}"] = {2, 3}
+    for text, states in given.items():
+        assert set(Literal(gpa, Region.parse([gpa], {"GPA": text}).states(0)).states) == states
+    assert Region.parse([gpa], {"GPA": ["low", "≠ low"]}).states(0) == ((0, 3),)
+    for text in ("≠ best", "in {low, best}", "in {}"):
+        with pytest.raises(InstanceError, match=r"'GPA' has no state '(best|)'"):
+            Region.parse([gpa], {"GPA": text})
+    commas = Variable.nominal("X", ["a, b", "c", "d", "e"])
+    assert Region.parse([commas], {"X": "in {c, d}"}).states(0) == ((1, 2),)
+    assert Region.parse([commas], {"X": "in {d, c}"}).states(0) == ((1, 2),), "in any order where names allow it"
+
+
+def test_conditions_with_infinite_ends() -> None:
+    width = Variable.numeric("W", [(-math.inf, "after"), 1], missing=True)
+    given = {"<= inf": ((0, 2),), ">= -inf": ((0, 2),), "> -inf": ((1, 2),), "< inf": ((0, 2),), "(1, inf)": ((2, 2),)}
+    for single in (False, True):
+        width = Variable.numeric("W", width.cuts, missing=True, single=single)
+        for condition, states in given.items():
+            assert Region.parse([width], {"W": condition}).states(0) == states, condition
+        for condition in ("> inf", "< -inf"):
+            with pytest.raises(InstanceError, match="never holds"):
+                Region.parse([width], {"W": condition})
 
 
 def test_a_number_that_is_written_is_in_the_region_that_names_it() -> None:

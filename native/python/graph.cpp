@@ -57,27 +57,42 @@ void put_numbers(nb::dict& into, const char* name, std::vector<NumberColumn*> pa
   into["complete"] = to_numpy(std::move(complete));
 }
 
-nb::dict join(std::vector<BatchColumns>& chunks, ReasonColumns BatchColumns::* kind) {
+// Offsets of a chunk, given up, after those of the chunks before it.
+void move_offsets(std::vector<std::int64_t>& from, std::size_t base, std::vector<std::int64_t>& into) {
+  for (std::size_t i = 1; i < from.size(); ++i) into.push_back(static_cast<std::int64_t>(base) + from[i]);
+  from = {};
+}
+
+template <class T>
+void move_values(std::vector<T>& from, std::vector<T>& into) {
+  into.insert(into.end(), from.begin(), from.end());
+  from = {};
+}
+
+nb::dict join(std::vector<BatchColumns>& chunks, ReasonColumns BatchColumns::* kind, bool general) {
   std::vector<NumberColumn*> ties;
-  std::vector<std::int64_t> reason_start{0}, member_start{0};
-  std::vector<std::int32_t> members;
+  std::vector<std::int64_t> reason_start{0}, member_start{0}, range_start{0};
+  std::vector<std::int32_t> members, low, high;
   for (BatchColumns& chunk : chunks) {
     ReasonColumns& part = chunk.*kind;
     ties.push_back(&part.ties);
-    const std::int64_t reasons = static_cast<std::int64_t>(member_start.size()) - 1;
-    const auto base = static_cast<std::int64_t>(members.size());
-    for (std::size_t i = 1; i < part.reason_start.size(); ++i) reason_start.push_back(reasons + part.reason_start[i]);
-    for (std::size_t i = 1; i < part.member_start.size(); ++i) member_start.push_back(base + part.member_start[i]);
-    members.insert(members.end(), part.members.begin(), part.members.end());
-    part.reason_start = {};
-    part.member_start = {};
-    part.members = {};
+    move_offsets(part.reason_start, member_start.size() - 1, reason_start);
+    move_offsets(part.member_start, members.size(), member_start);
+    move_offsets(part.range_start, low.size(), range_start);
+    move_values(part.members, members);
+    move_values(part.range_low, low);
+    move_values(part.range_high, high);
   }
   nb::dict result;
   put_numbers(result, "ties", ties);
   result["reason_start"] = to_numpy(std::move(reason_start));
   result["member_start"] = to_numpy(std::move(member_start));
   result["members"] = to_numpy(std::move(members));
+  if (general) {
+    result["range_start"] = to_numpy(std::move(range_start));
+    result["range_low"] = to_numpy(std::move(low));
+    result["range_high"] = to_numpy(std::move(high));
+  }
   return result;
 }
 
@@ -174,30 +189,34 @@ void bind_graph(nb::module_& module) {
       .def(
           "widen",
           [](const Graph& graph, Array<std::int32_t> states, const std::vector<std::int32_t>& members, bool necessary,
-             Numbers numbers, Keeps keeps, Frozen frozen, bool certain, std::optional<double> timeout,
-             std::int64_t memory) {
+             Numbers numbers, Keeps keeps, Frozen frozen, bool certain, std::optional<std::int64_t> limit,
+             std::optional<double> timeout, std::int64_t memory) {
             const Question question = make_question(graph, states, keeps, frozen);
             if (question.decision < 0) throw std::invalid_argument("no edge takes the instance, so it has no class");
             check_members(graph, question, members);
+            if (limit && *limit < 1) throw nb::value_error("limit is less than 1");
+            const std::size_t most = limit ? static_cast<std::size_t>(*limit) : SIZE_MAX;
             const std::int32_t* numeric = checked_numbers(numbers, graph);
             Budget budget = make_budget(timeout, memory);
             Ranges boxes;
             without_gil([&] {
               if (necessary)
-                Changes().run(graph, question, members, numeric, certain, boxes, budget);
+                Changes().run(graph, question, members, numeric, certain, most, boxes, budget);
               else
-                Widening().run(graph, question, members, numeric, boxes, budget);
+                Widening().run(graph, question, members, numeric, most, boxes, budget);
             });
             return nb::make_tuple(to_numpy(std::move(boxes.start)), to_numpy(std::move(boxes.low)),
                                   to_numpy(std::move(boxes.high)));
           },
           "states"_a, "members"_a, nb::kw_only(), "necessary"_a, "numbers"_a = nb::none(), "keeps"_a = nb::none(),
-          "frozen"_a = nb::none(), "certain"_a = false, "timeout"_a = nb::none(), "memory"_a = default_memory)
+          "frozen"_a = nb::none(), "certain"_a = false, "limit"_a = nb::none(), "timeout"_a = nb::none(),
+          "memory"_a = default_memory)
       .def(
           "batch",
           [](const Graph& graph, Rows states, Keeps keeps, Frozen frozen, Costs costs, std::int64_t limit,
              bool shortest, bool wants_necessary, bool wants_sufficient, bool count_necessary, bool count_sufficient,
-             unsigned threads, std::optional<double> timeout_per_row, std::int64_t memory) {
+             bool general, Numbers numbers, unsigned threads, std::optional<double> timeout_per_row,
+             std::int64_t memory) {
             const auto rows = checked_rows(graph, states);
             if (limit < 0) throw nb::value_error("limit is negative");
             if (memory < 0) throw nb::value_error("memory is negative");
@@ -213,6 +232,8 @@ void bind_graph(nb::module_& module) {
             options.sufficient = wants_sufficient;
             options.count_necessary = count_necessary;
             options.count_sufficient = count_sufficient;
+            options.general = general;
+            options.numbers = checked_numbers(numbers, graph);
             options.threads = std::clamp(threads, 1u, 256u);
             options.timeout_per_row = timeout_per_row.value_or(Budget::no_timeout);
             options.memory = static_cast<std::size_t>(memory);
@@ -223,15 +244,16 @@ void bind_graph(nb::module_& module) {
               decision.insert(decision.end(), chunk.decision.begin(), chunk.decision.end());
             nb::dict result;
             result["decision"] = to_numpy(std::move(decision));
-            if (wants_necessary) result["necessary"] = join(chunks, &BatchColumns::necessary);
-            if (wants_sufficient) result["sufficient"] = join(chunks, &BatchColumns::sufficient);
+            if (wants_necessary) result["necessary"] = join(chunks, &BatchColumns::necessary, general);
+            if (wants_sufficient) result["sufficient"] = join(chunks, &BatchColumns::sufficient, general);
             if (count_necessary) result["count_necessary"] = join(chunks, &BatchColumns::count_necessary);
             if (count_sufficient) result["count_sufficient"] = join(chunks, &BatchColumns::count_sufficient);
             return result;
           },
           "states"_a, nb::kw_only(), "keeps"_a = nb::none(), "frozen"_a = nb::none(), "costs"_a = nb::none(),
           "limit"_a = 10, "shortest"_a = true, "necessary"_a = true, "sufficient"_a = true, "count_necessary"_a = false,
-          "count_sufficient"_a = false, "threads"_a = 2, "timeout_per_row"_a = nb::none(), "memory"_a = default_memory);
+          "count_sufficient"_a = false, "general"_a = false, "numbers"_a = nb::none(), "threads"_a = 2,
+          "timeout_per_row"_a = nb::none(), "memory"_a = default_memory);
 }
 
 }  // namespace quia

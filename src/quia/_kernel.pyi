@@ -13,7 +13,7 @@ arrays of a graph come on top of it). Costs are positive int64, one per variable
 """
 
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias, TypedDict, final, type_check_only
+from typing import NotRequired, TypeAlias, TypedDict, final, type_check_only
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,11 @@ class ReasonColumns(TypedDict):
     member_start: _Int64
     """Reason k has the variables members[member_start[k]:member_start[k+1]], ascending."""
     members: _Int32
+    range_start: NotRequired[_Int64]
+    """Of general reasons: members[j] has the ranges range_start[j] … range_start[j+1]-1 of its states; in a necessary
+    reason those are the states that it must change to."""
+    range_low: NotRequired[_Int32]
+    range_high: NotRequired[_Int32]
 
 @type_check_only
 class CountColumn(TypedDict):
@@ -172,6 +177,7 @@ class Graph:
         keeps: _UInt8 | None = None,
         frozen: _UInt8 | None = None,
         certain: bool = False,
+        limit: int | None = None,
         timeout: float | None = None,
         memory: int = 2 << 30,
     ) -> tuple[_Int64, _Int32, _Int32]:
@@ -182,6 +188,7 @@ class Graph:
         the members, all else kept, changes the decision; where values are unknown: some of them is enough, or with
         `certain` none may prevent it.
 
+        There may be very many; `limit` is how many are wanted, the first ones (None: all).
         Box k has the ranges range_start[k*m+i] … range_start[k*m+i+1]-1 of the i-th of its m members' states, from low
         to high, both included. Widest first: by the product of the numbers of states, then lexicographically by the
         states of the first member, the second and so on. Of no member there is one box, which has no range.
@@ -209,13 +216,17 @@ class Graph:
         sufficient: bool = True,
         count_necessary: bool = False,
         count_sufficient: bool = False,
+        general: bool = False,
+        numbers: _Int32 | None = None,
         threads: int = 2,
         timeout_per_row: float | None = None,
         memory: int = 2 << 30,
     ) -> BatchResult:
         """Shortest reasons of both kinds and exact counts, for every row; `memory` is per row in work.
 
-        Without `shortest`, the first `limit` of all reasons, and `ties` is how many of them are listed.
+        Without `shortest`, the first `limit` of all reasons, and `ties` is how many sets of variables are listed.
+        With `general` the boxes of `widen` are listed, with these `numbers`: of each set in contract order all, the
+        widest first, until there are `limit`. `ties` counts sets as before, so more than those may be listed.
         `keeps` is the same for every row (None: each row's own class alone); what is said of a row whose own class is
         not in it means nothing.
         """

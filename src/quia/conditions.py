@@ -6,11 +6,12 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
+from typing import Any
 
 from quia.cuts import Cut, Interval, nearest_single
 from quia.errors import GraphError, did_you_mean, listed, shown
-from quia.ranges import Ranges, union
-from quia.variables import MISSING, Variable
+from quia.ranges import Ranges, difference, union
+from quia.variables import MISSING, UNKNOWN, Variable
 
 _COMPARISON = re.compile(r"\s*(<=|<|>=|>)\s*(\S+)\s*")
 _INTERVAL = re.compile(r"\s*([(\[])\s*([^\s,]+)\s*,\s*([^\s,]+?)\s*([)\]])\s*")
@@ -53,6 +54,19 @@ def parse(condition: object) -> Condition:
     )
 
 
+def alternatives(conditions: Iterable[object]) -> list[Condition]:
+    """Numeric conditions one of which is to hold, each alone or as a literal's text has them.
+
+    >>> [each if isinstance(each, str) else each.text for each in alternatives(["<= 3 or missing", "> 4"])]
+    ['<= 3', 'missing', '> 4']
+    >>> alternatives(["not missing"])
+    [Interval(lower=None, upper=None)]
+    """
+    joined = (each.split(" or ") if isinstance(each, str) else [each] for each in conditions)
+    parts = [part for each in joined for part in each]
+    return [Interval(None, None) if part == f"not {MISSING}" else parse(part) for part in parts]
+
+
 def states_where(variable: Variable, conditions: Iterable[Condition]) -> Ranges:
     """The states in which one of these conditions, whose ends are cuts of the numeric variable, holds."""
     last = len(variable.cuts)
@@ -83,13 +97,31 @@ def states_touched(variable: Variable, conditions: Iterable[Condition]) -> Range
         if isinstance(condition, str):
             pairs.extend([(last + 1, last + 1)] if variable.missing else [])
             continue
-        lower, upper = (cut and _as_compared(variable, cut).last_below(variable.single) for cut in condition)
+        ends = [cut and _as_compared(variable, cut) for cut in condition]
+        if ends in ([Cut(math.inf, True), None], [None, Cut(-math.inf, False)]):  # `> inf`, `< -inf`
+            continue
+        lower, upper = (None if e is None or e.has_empty_side else e.last_below(variable.single) for e in ends)
         low = 0 if lower is None else bisect_right(variable.below, lower)
         high = last if upper is None else bisect_left(variable.below, upper)
-        is_empty = any(cut is not None and cut.has_empty_side for cut in condition)
-        if not is_empty and (lower is None or upper is None or lower < upper):
+        if lower is None or upper is None or lower < upper:
             pairs.append((low, high))
     return union(pairs)
+
+
+def refined(variable: Variable, conditions: Iterable[Condition]) -> Variable:
+    """A numeric variable with cuts at the ends of these conditions too, so that each of its states meets one or not.
+
+    >>> age = Variable.numeric("age", [30, 40])
+    >>> finer = refined(age, [parse("> 35")])
+    >>> [finer.text(state) for state in range(finer.size)]
+    ['<= 30', '(30, 35]', '(35, 40]', '> 40']
+    """
+    ends = [_as_compared(variable, cut) for each in conditions if not isinstance(each, str) for cut in each if cut]
+    known = set(variable.below)
+    new = [cut for cut in ends if not cut.has_empty_side and cut.last_below(variable.single) not in known]
+    if not new:
+        return variable
+    return Variable.numeric(variable.name, [*variable.cuts, *new], missing=variable.missing, single=variable.single)
 
 
 def states_named(variable: Variable, names: Iterable[object]) -> Ranges:
@@ -106,6 +138,78 @@ def states_named(variable: Variable, names: Iterable[object]) -> Ranges:
     if len(set(indices)) < len(indices):
         raise GraphError(f"the states {shown(names)} of {variable.name!r} name one twice; name each once")
     return union((index, index) for index in indices)
+
+
+def states_listed(variable: Variable, conditions: Iterable[object]) -> Ranges:
+    """The states of a nominal variable that are named, or meant by what a literal's text says of several.
+
+    What is the name of a state means that state, even if it reads like more.
+
+    >>> gpa = Variable.nominal("GPA", ["low", "medium", "high", "top", "≠ top"])
+    >>> [states_listed(gpa, [text]) for text in ("in {low, high}", "not in {low, high}", "≠ high", "≠ top")]
+    [((0, 0), (2, 2)), ((1, 1), (3, 4)), ((0, 1), (3, 4)), ((4, 4),)]
+    """
+    names: list[object] = []
+    meant: list[tuple[int, int]] = []
+    for condition in conditions:
+        if isinstance(condition, str) and is_about_names(variable, condition):
+            meant += _states_meant(variable, condition)
+        else:
+            names.append(condition)
+    return union([*meant, *states_named(variable, names)])
+
+
+def is_about_names(variable: Variable, condition: str) -> bool:
+    """Whether this is no name of a state of a nominal variable, but says which names it may have: `≠ high`."""
+    return variable.state_called(condition) is None and _ABOUT_NAMES.fullmatch(condition) is not None
+
+
+_ABOUT_NAMES = re.compile(r"(?:≠|!=) (?P<other>.*)|(?P<but>not )?in \{(?P<listing>.*)\}", re.DOTALL)
+
+
+def _states_meant(variable: Variable, condition: str) -> Ranges:
+    said = _ABOUT_NAMES.fullmatch(condition)
+    assert said is not None, "it is about names"
+    other, but, listing = said.groups()
+    found = states_named(variable, [other]) if listing is None else _states_in(variable, listing)
+    return found if listing is not None and but is None else difference(((0, variable.size - 1),), found)
+
+
+def _states_in(variable: Variable, listing: str) -> Ranges:
+    readings = _readings(variable, listing)
+    if len(readings) > 1:
+        raise GraphError(f"{shown(listing)} can be read in two ways, as names have commas; give a list of names")
+    if readings:
+        return union((state, state) for state in readings[0])
+    return states_named(variable, listing.split(", ") if variable.state_called(listing) is None else [listing])
+
+
+def _readings(variable: Variable, listing: str) -> list[list[int]]:
+    """The states of which the listing has the names, several and in their order; in at most two ways.
+
+    Only where names have commas in them; elsewhere there is but one way, and names may be in any order.
+    """
+    labels = variable.labels or ()
+    if not any(", " in label for label in labels):
+        return []
+    one, listing = listing, f"{listing}, "
+    # How what lies before a place can be read: the last state, and how what lies before that one can be.
+    ways: dict[int, list[tuple[int, Any]]] = {0: [(UNKNOWN, None)]}
+    for state, label in enumerate(labels):
+        for start, found in list(ways.items()):
+            if label != one and listing.startswith(f"{label}, ", start):
+                end = start + len(label) + 2
+                ways[end] = [*ways.get(end, ()), *((state, way) for way in found)][:2]
+    return [_unrolled(way) for way in ways.get(len(listing), ())]
+
+
+def _unrolled(way: tuple[int, Any]) -> list[int]:
+    states = []
+    state, before = way
+    while before is not None:
+        states.append(state)
+        state, before = before
+    return states
 
 
 def write(variable: Variable, ranges: Ranges, domain: Ranges) -> str | list[str]:

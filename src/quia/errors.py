@@ -65,8 +65,9 @@ class Unsupported(QuiaError):
 class Refuted(QuiaError):
     """A claimed reason that is not one; the witness shows why.
 
-    The witness is an instance (feature → state) that refutes the claim, or the smaller reason (feature → state)
-    that makes the claimed one not minimal, or None if no change of the claimed features can change the decision.
+    The witness is an instance (feature → state, or the part of it that a condition leaves) that refutes the claim, or
+    the smaller or wider reason (feature → condition) for which the claimed one is not minimal or not maximal, or the
+    condition that is not one interval, or None if no change of the claimed features can change the decision.
     """
 
     def __init__(self, message: str, *, witness: dict[str, str] | None) -> None:

@@ -244,7 +244,7 @@ class Explanation(ByFields, AboutQuestion):
 
     def _nearest(self, limit: int | None, patience: Patience, missing: bool = False) -> Counterfactuals:
         found = self._nearest_of(self.question, limit, patience, missing)
-        if found or missing or not found.complete or limit == 0:
+        if found or missing or not found.complete:
             return found
         # Whatever is shortest needs a value to go missing: ask what would be if none could.
         advisable = without_missing(self.question)

@@ -318,4 +318,9 @@ def all_of(parts: Iterable[str]) -> str:
     ('(W <= 0.6 or > 1.5) and GPA=low', 'age <= 30 or missing')
     """
     every = list(parts)
-    return " and ".join(f"({part})" if len(every) > 1 and " or " in part else part for part in every)
+    return " and ".join(map(beside_others, every) if len(every) > 1 else every)
+
+
+def beside_others(part: str) -> str:
+    """A condition as it is written where others must hold too."""
+    return f"({part})" if " or " in part else part

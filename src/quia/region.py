@@ -30,6 +30,7 @@ class Region:
     def parse(variables: Sequence[Variable], given: Mapping[str, Any]) -> Region:
         """The region that conditions describe: `"<= 3"`, `"(0.6, 1.5]"`, a state's name, or a list of these.
 
+        What a literal's `text` says is read too: `"<= 3 or missing"`, `"≠ high"`, `"in {low, medium}"`.
         Every instance for which they can hold is in it: where a condition cuts a state in two, the state is.
         """
         index = {variable.name: i for i, variable in enumerate(variables)}
@@ -93,9 +94,9 @@ def _states(variable: Variable, condition: Any) -> Ranges:
     several = condition if isinstance(condition, (list, tuple, set, frozenset)) else [condition]
     try:
         if variable.is_numeric:
-            found = conditions.states_touched(variable, [conditions.parse(each) for each in several])
+            found = conditions.states_touched(variable, conditions.alternatives(several))
         else:
-            found = conditions.states_named(variable, several)
+            found = conditions.states_listed(variable, several)
     except GraphError as fault:
         raise InstanceError(f"the condition on {variable.name!r} is {shown(condition)}: {fault}") from None
     if not found:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,10 +12,10 @@ from quia.batch import one_by_one
 from quia.batch.answers import LARGEST_COUNT, Answers, Bools, Gathered, Ints, Lists, Numbers
 from quia.batch.question import Request
 from quia.classifier import Batches, offers
-from quia.counterfactual import changes
 from quia.families import MEMORY
 from quia.patience import Clock
-from quia.reason import KINDS
+from quia.reason import KINDS, Kind
+from quia.widen import Widening
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -82,7 +81,35 @@ def _by_kernel(classifier: Batches, rows: npt.NDArray[np.int32], request: Reques
         bias: Any = classifier.batch(rows, frozen=others, limit=most, shortest=False, sufficient=False, **common)
         lists["bias_reasons"] = _lists(bias["necessary"], rows, void)
         complete &= bias["necessary"]["complete"].astype(bool)
+    if request.general:
+        for name in lists:
+            if name != "counterfactuals":
+                lists[name] = _widened(classifier, rows, decision, lists[name], name, request)
+                complete &= lists[name].known
     return Answers(decision, complete & ~void, lists, numbers)
+
+
+def _widened(
+    classifier: Classifier, rows: npt.NDArray[np.int32], decision: Ints, lists: Lists, name: str, request: Request
+) -> Lists:
+    """The general reasons of lists of states."""
+    kind: Kind = "sufficient" if "sufficient" in name else "necessary"
+    set_start, member_start = lists.set_start.tolist(), lists.member_start.tolist()
+    members = lists.variables.tolist()
+    gathered = Gathered(ranges=True)
+    others = set(range(rows.shape[1])).difference(request.protected)
+    for row, own in enumerate(rows.tolist()):
+        if not lists.known[row]:
+            gathered.end_row(False)
+            continue
+        question = request.terms.question(own, int(decision[row]))
+        widening = Widening(classifier, question.freeze(others) if name == "bias_reasons" else question, kind)
+        sets = (tuple(members[member_start[k] : member_start[k + 1]]) for k in range(*set_start[row : row + 2]))
+        found = one_by_one.first_boxes(widening, sets, request.limits[name], Clock(request.timeout), request.coverage)
+        for variables, box in found or ():
+            gathered.add(variables, box)
+        gathered.end_row(found is not None)
+    return gathered.lists()
 
 
 _EVERY = 2**40
@@ -98,7 +125,7 @@ def _lists(part: Any, rows: npt.NDArray[np.int32], void: Bools) -> Lists:
     members, member_start, set_start = part["members"], part["member_start"], part["reason_start"]
     row_of_set = np.repeat(np.arange(len(rows)), np.diff(set_start))
     row_of_member = np.repeat(row_of_set, np.diff(member_start))
-    found = Lists(
+    found = Lists.of_states(
         part["complete"].astype(bool) & ~void,
         set_start,
         member_start,
@@ -106,36 +133,14 @@ def _lists(part: Any, rows: npt.NDArray[np.int32], void: Bools) -> Lists:
         rows[row_of_member, members],
         np.full(len(member_start) - 1, -1, np.int32),
     )
-    return _emptied(found) if not found.known.all() else found
-
-
-def _emptied(found: Lists) -> Lists:
-    """Without the sets of rows that have no list."""
-    length = np.where(found.known, np.diff(found.set_start), 0)
-    return _kept(found, length)
+    # A row that has no list has no sets.
+    return found if found.known.all() else found.first(np.where(found.known, np.diff(found.set_start), 0))
 
 
 def _first(found: Lists, most: int) -> Lists:
     """At most so many sets a row."""
     length = np.diff(found.set_start)
-    return found if not len(length) or length.max() <= most else _kept(found, np.minimum(length, most))
-
-
-def _kept(found: Lists, length: Ints) -> Lists:
-    """The first so many sets of each row."""
-    start = np.zeros(len(length) + 1, np.int64)
-    np.cumsum(length, out=start[1:])
-    sets = np.repeat(found.set_start[:-1] - start[:-1], length) + np.arange(start[-1])
-    # Taking every set as if it were a row leaves their own borders as they are.
-    alone = Lists(
-        np.ones(len(found.labels), bool),
-        np.arange(len(found.labels) + 1),
-        found.member_start,
-        found.variables,
-        found.states,
-        found.labels,
-    ).take(sets)
-    return Lists(found.known, start, alone.member_start, alone.variables, alone.states, alone.labels)
+    return found if not len(length) or length.max() <= most else found.first(np.minimum(length, most))
 
 
 def _numbers(part: Any, name: str, void: Bools) -> Numbers:
@@ -146,16 +151,14 @@ def _numbers(part: Any, name: str, void: Bools) -> Numbers:
 def _counterfactuals(
     classifier: Classifier, rows: npt.NDArray[np.int32], decision: Ints, shortest: Lists, request: Request
 ) -> Lists:
-    """The nearest changed instances of every row, the first so many."""
+    """The nearest changes of every row, the first so many."""
     set_start, member_start = shortest.set_start.tolist(), shortest.member_start.tolist()
     members, known = shortest.variables.tolist(), shortest.known.tolist()
-    gathered = Gathered()
+    gathered = Gathered(ranges=True)
     for row, own in enumerate(rows.tolist()):
-        reasons = [
-            tuple(members[member_start[k] : member_start[k + 1]]) for k in range(set_start[row], set_start[row + 1])
-        ]
+        reasons = [tuple(members[member_start[k] : member_start[k + 1]]) for k in range(*set_start[row : row + 2])]
         if reasons:
             question = request.terms.question(own, int(decision[row]))
-            gathered.add_changes(islice(changes(classifier, question, reasons, Clock()), request.counterfactuals))
+            gathered.add_changes(one_by_one.first_changes(classifier, question, reasons, request.counterfactuals))
         gathered.end_row(known[row])
     return gathered.lists()

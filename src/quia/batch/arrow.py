@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,11 +12,14 @@ from quia.batch.answering import answer
 from quia.batch.answers import Answers
 from quia.batch.cache import Cache
 from quia.batch.columns import answer_columns, fields
+from quia.batch.coverage import Coverage, table_reference
+from quia.batch.explained import Explained
 from quia.batch.missing import encode_decided
 from quia.batch.question import Request, ask
 from quia.batch.table import FAULT, Faults, arrow, as_table, distinct, whole
 from quia.errors import InstanceError, did_you_mean
 from quia.reason import KINDS, Kind
+from quia.reference import Reference
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,6 +37,8 @@ def explain_batch(
     frozen: Collection[str] = (),
     costs: Mapping[str, Any] | None = None,
     shortest: Collection[Kind] = KINDS,
+    general: bool = True,
+    coverage: bool = False,
     limit: int = 10,
     all_reasons: int = 0,
     counts: bool = False,
@@ -47,11 +52,17 @@ def explain_batch(
     `data` is a DataFrame, an Arrow table, a list of mappings or an array. The result has a row for each of its
     rows, in their order: the columns `ids` as they are; `decision`; `unknown`, the features whose values are missing,
     as the decision does not depend on them; `shortest_necessary` and `shortest_sufficient`, the first `limit` of them;
-    `shortest_necessary_ties` and `shortest_sufficient_ties`, how many there are. If asked for: `necessary_reasons` and
-    `sufficient_reasons`, the first `all_reasons` of all; `necessary_count` and `sufficient_count`, how many there are
-    in all; `counterfactuals`, the nearest changes; with `protected` features, `biased` and `bias_reasons`, the
-    necessary reasons made of them alone. Last `complete`, whether all of that could be found in `timeout` seconds a
-    row, and `error`, why a row could not be explained. Rows that are in the same states are explained once.
+    `shortest_necessary_ties` and `shortest_sufficient_ties`, how many sets of features have one. If asked for:
+    `necessary_reasons` and `sufficient_reasons`, the first `all_reasons` of all; `necessary_count` and
+    `sufficient_count`, how many sets of features there are in all; `counterfactuals`, the nearest changes; with
+    `protected` features, `biased` and `bias_reasons`, the necessary reasons made of them alone. Last `complete`,
+    whether all of that could be found in `timeout` seconds a row, and `error`, why a row could not be explained. Rows
+    that are in the same states are explained once.
+
+    Reasons are general, with numbers as intervals: a sufficient one lists conditions that force the decision, a
+    necessary one those that change it, all else kept. Each is there as data, and in a column `…_text` as text. With
+    `coverage` a column `…_rows` says how many rows of this table meet its conditions, and of several reasons with the
+    same features those come first that most rows meet. With `general=False` reasons list the row's own states.
     """
     request = ask(
         classifier,
@@ -59,6 +70,8 @@ def explain_batch(
         frozen=frozen,
         costs=costs,
         shortest=shortest,
+        general=general,
+        coverage=coverage,
         limit=limit,
         all_reasons=all_reasons,
         counts=counts,
@@ -89,14 +102,26 @@ def explain_batches(
     ids: Sequence[str] = (),
     cache: Cache | None = None,
     encoded: bool = False,
+    reference: Reference | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Record batches in, record batches out, row for row: what every engine runs.
 
-    `encoded` gives features and states as dictionary arrays, which take less memory and are written faster.
+    `encoded` gives features and states as dictionary arrays, which take less memory and are written faster. Coverage is
+    counted in the rows of a `reference`, as a batch does not know the others.
     """
+    check_reference(request, reference)
     kept = cache if cache is not None else Cache()
     for batch in batches:
-        yield explain_table(classifier, batch, request, ids=ids, cache=kept, encoded=encoded)
+        yield explain_table(classifier, batch, request, ids=ids, cache=kept, encoded=encoded, reference=reference)
+
+
+def check_reference(request: Request, reference: Reference | None) -> None:
+    """Refuse to count rows of no table."""
+    if request.coverage and reference is None:
+        raise InstanceError(
+            "coverage counts rows of the whole table, and here it is seen in parts; give a reference, or use"
+            " quia.explain_batch or quia batch, which see all of it"
+        )
 
 
 def schema(request: Request, id_fields: Sequence[Any] = (), *, encoded: bool = False) -> pa.Schema:
@@ -112,20 +137,51 @@ def explain_table(
     ids: Sequence[str] = (),
     cache: Cache | None = None,
     encoded: bool = False,
+    reference: Reference | None = None,
 ) -> pa.RecordBatch:
-    """One batch of rows explained."""
+    """One table explained; without a `reference`, coverage is counted in its own rows that have a decision."""
+    return explain_rows(classifier, table, request, ids=ids, cache=cache, encoded=encoded, reference=reference).batch
+
+
+class ExplainedTable(NamedTuple):
+    """A table explained: its columns, and what they are made of."""
+
+    batch: pa.RecordBatch
+    rows: Explained
+
+
+def explain_rows(
+    classifier: Classifier,
+    table: pa.Table | pa.RecordBatch,
+    request: Request,
+    *,
+    ids: Sequence[str] = (),
+    cache: Cache | None = None,
+    encoded: bool = False,
+    reference: Reference | None = None,
+) -> ExplainedTable:
+    """`explain_table`, with what the columns are made of."""
     pa = arrow()
     id_fields = check_ids(table.schema, ids, request)
     states, faults, missing = encode_decided(classifier, table)
-    answers = _answers(classifier, states, faults, request, cache)
+    if request.coverage and reference is None:
+        reference = table_reference(tuple(classifier.variables), states[faults.sound])
+    answers = _answers(classifier, states, faults, request, cache, reference)
     columns = answer_columns(classifier, answers, faults, missing, request, encoded=encoded)
     layout = schema(request, id_fields, encoded=encoded)
     carried = [whole(table.column(field.name)) for field in id_fields]
     made = [columns[name] for name in layout.names[len(carried) :]]
-    return pa.RecordBatch.from_arrays([*carried, *made], schema=layout)
+    return ExplainedTable(pa.RecordBatch.from_arrays([*carried, *made], schema=layout), answers)
 
 
-def _answers(classifier: Classifier, states: Any, faults: Faults, request: Request, cache: Cache | None) -> Answers:
+def _answers(
+    classifier: Classifier,
+    states: Any,
+    faults: Faults,
+    request: Request,
+    cache: Cache | None,
+    reference: Reference | None,
+) -> Explained:
     """The answers of all rows, nothing for those with a fault; distinct rows are worked out once."""
     sound = np.flatnonzero(faults.sound)
     has_faults = len(sound) < len(states)
@@ -141,10 +197,11 @@ def _answers(classifier: Classifier, states: Any, faults: Faults, request: Reque
         parts, place = cache.look_up(hashes, rows, lambda missing: answer(classifier, missing, request))
     if has_faults:
         parts.append(parts[0].nothing())
-    found = Answers.join(parts)
-    taken.fill(len(found) - 1)
+    coverage = Coverage(reference) if request.coverage and reference is not None else None
+    found = Explained.of(Answers.join(parts), request, coverage)
+    taken.fill(len(found.decision) - 1)
     taken[sound] = place[which]
-    return found if np.array_equal(taken, np.arange(len(found))) else found.take(taken)
+    return found if np.array_equal(taken, np.arange(len(found.decision))) else found.take(taken)
 
 
 def check_ids(given: pa.Schema, ids: Sequence[str], request: Request) -> list[Any]:

@@ -11,9 +11,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from quia.batch.answers import LARGEST_COUNT, Answers, Bools, Ints, Lists, Numbers
+from quia.batch.answers import LARGEST_COUNT, Bools, Ints, Lists, Numbers
+from quia.batch.explained import Explained
 from quia.batch.question import Request
+from quia.batch.regions import Listed
 from quia.batch.table import Faults, arrow, from_numpy, from_texts
+from quia.batch.vocabulary import condition_type, list_array, spoken, states_array
 from quia.reason import KINDS
 
 if TYPE_CHECKING:
@@ -34,19 +37,30 @@ def fields(request: Request, *, encoded: bool = False) -> list[Any]:
     """What answers a request, column by column."""
     pa = arrow()
     text = pa.dictionary(pa.int32(), pa.string()) if encoded else pa.string()
-    states = pa.list_(pa.struct([("feature", text), ("state", text)]))
+    states = pa.list_(condition_type(text) if request.general else pa.struct([("feature", text), ("state", text)]))
     columns: list[tuple[str, Any]] = [("decision", text), ("unknown", pa.list_(text))]
+
+    def add_lists(name: str, items: Any, *, counted: bool) -> None:
+        columns.append((name, pa.list_(items)))
+        if request.general:
+            columns.append((f"{name}_text", pa.list_(text)))
+        if request.coverage and counted:
+            columns.append((f"{name}_rows", pa.list_(pa.int64())))
+
     for kind in request.shortest:
-        columns += [(f"shortest_{kind}", pa.list_(states)), (f"shortest_{kind}_ties", pa.int64())]
+        add_lists(f"shortest_{kind}", states, counted=True)
+        columns.append((f"shortest_{kind}_ties", pa.int64()))
     if request.all_reasons:
-        columns += [(f"{kind}_reasons", pa.list_(states)) for kind in KINDS]
+        for kind in KINDS:
+            add_lists(f"{kind}_reasons", states, counted=True)
     if request.counts:
         columns += [(f"{kind}_count", pa.decimal128(38, 0)) for kind in KINDS]
     if request.counterfactuals:
         change = pa.struct([("changes", states), ("decision", text), ("certain", pa.bool_())])
-        columns.append(("counterfactuals", pa.list_(change)))
+        add_lists("counterfactuals", change, counted=False)
     if request.protected:
-        columns += [("biased", pa.bool_()), ("bias_reasons", pa.list_(states))]
+        columns.append(("biased", pa.bool_()))
+        add_lists("bias_reasons", states, counted=True)
     columns += [("complete", pa.bool_()), ("error", text)]
     return [pa.field(name, kind) for name, kind in columns]
 
@@ -54,13 +68,13 @@ def fields(request: Request, *, encoded: bool = False) -> list[Any]:
 @cache
 def answer_names() -> frozenset[str]:
     """The columns that answer any request."""
-    everything = Request(all_reasons=1, counts=True, counterfactuals=1, protected=(0,))
+    everything = Request(coverage=True, all_reasons=1, counts=True, counterfactuals=1, protected=(0,))
     return frozenset(field.name for field in fields(everything))
 
 
 def answer_columns(
     classifier: Classifier,
-    answers: Answers,
+    answers: Explained,
     faults: Faults,
     missing: Mapping[int, Faults],
     request: Request,
@@ -74,11 +88,13 @@ def answer_columns(
         "unknown": _unknown(answers.decision >= 0, missing, texts, encoded),
     }
     for name, lists in answers.lists.items():
-        columns[name] = _lists(lists, texts, encoded, changes=name == "counterfactuals")
+        columns[name] = _lists(lists, texts, encoded)
+    for name, listed in answers.listed.items():
+        columns |= _listed(name, classifier, listed, texts, request, encoded)
     for name, numbers in answers.numbers.items():
         columns[name] = _ties(numbers) if name.endswith("_ties") else _counts(numbers)
     if request.protected:
-        bias = answers.lists["bias_reasons"]
+        bias = answers.lists.get("bias_reasons") or answers.listed["bias_reasons"]
         columns["biased"] = from_numpy(np.diff(bias.set_start) > 0, ~bias.known)
     columns["complete"] = from_numpy(answers.complete)
     columns["error"] = _errors(classifier, answers, faults, request, encoded)
@@ -94,10 +110,10 @@ def _unknown(decided: Bools, missing: Mapping[int, Faults], texts: _Texts, encod
     start = np.zeros(len(decided) + 1, np.int32)
     np.cumsum(lacking.sum(axis=1), out=start[1:])
     features = _text(variables[np.nonzero(lacking)[1]], texts.features, encoded)
-    return _list_array(features, start, decided)
+    return list_array(features, start, decided)
 
 
-def _errors(classifier: Classifier, answers: Answers, faults: Faults, request: Request, encoded: bool) -> Any:
+def _errors(classifier: Classifier, answers: Explained, faults: Faults, request: Request, encoded: bool) -> Any:
     if request.terms.target is not None:
         already = f"the decision is {request.terms.against!r} already"
         faults = faults.and_then(Faults((answers.decision == request.terms.target).astype(np.int32) - 1, (already,)))
@@ -146,29 +162,63 @@ def _text(codes: Ints, texts: Any, encoded: bool) -> Any:
     return pa.DictionaryArray.from_arrays(indices, texts) if encoded else texts.take(indices)
 
 
-def _lists(lists: Lists, texts: _Texts, encoded: bool, *, changes: bool) -> Any:
+def _lists(lists: Lists, texts: _Texts, encoded: bool) -> Any:
+    """Lists of sets of single states."""
     pa = arrow()
-    codes = texts.code[texts.begin[lists.variables] + lists.states] if len(texts.code) else lists.states
+    codes = texts.code[texts.begin[lists.variables] + lists.low] if len(texts.code) else lists.low
     states = pa.StructArray.from_arrays(
         [_text(lists.variables, texts.features, encoded), _text(codes, texts.states, encoded)], ["feature", "state"]
     )
     items = pa.ListArray.from_arrays(from_numpy(lists.member_start.astype(np.int32)), states)
-    if changes:
-        certain = lists.labels >= 0
-        labels = np.where(certain, lists.labels, -2 - lists.labels)
-        items = pa.StructArray.from_arrays(
-            [items, _text(labels, texts.classes, encoded), from_numpy(certain)], ["changes", "decision", "certain"]
-        )
-    return _list_array(items, lists.set_start, lists.known)
+    return list_array(items, lists.set_start, lists.known)
 
 
-def _list_array(items: Any, start: Ints, known: Bools) -> Any:
-    """A list for each row that is known, none for the others."""
+def _listed(
+    name: str, classifier: Classifier, listed: Listed, texts: _Texts, request: Request, encoded: bool
+) -> dict[str, Any]:
+    """The columns of lists of regions: what each says as data, as text, and how many rows it fits."""
+    which = from_numpy(listed.which)
+    if not request.general:
+        items = states_array(classifier, listed.regions, encoded=encoded).take(which)
+        return {name: list_array(_changes(items, listed, texts, encoded), listed.set_start, listed.known)}
+    data, said = spoken(classifier, listed.regions, encoded=encoded)
+    items = data.take(which)
+    if name == "counterfactuals":
+        items = _changes(items, listed, texts, encoded)
+        phrases = _change_texts(said, listed, texts, encoded)
+    else:
+        phrases = _text(listed.which, said, encoded)
+    columns = {name: items, f"{name}_text": phrases}
+    if listed.rows is not None:
+        columns[f"{name}_rows"] = from_numpy(listed.rows[listed.which])
+    return {each: list_array(column, listed.set_start, listed.known) for each, column in columns.items()}
+
+
+def _changes(items: Any, listed: Listed, texts: _Texts, encoded: bool) -> Any:
+    """Regions of changes, each with the class that it leads to."""
+    certain = listed.labels >= 0
+    labels = np.where(certain, listed.labels, -2 - listed.labels)
+    columns = [items, _text(labels, texts.classes, encoded), from_numpy(certain)]
+    return arrow().StructArray.from_arrays(columns, ["changes", "decision", "certain"])
+
+
+def _change_texts(said: Any, listed: Listed, texts: _Texts, encoded: bool) -> Any:
+    """Regions of changes in words, each distinct one once: `capital-gain > 7055.5: >50K`."""
+    import pyarrow.compute as pc
+
     pa = arrow()
-    # Not `from_arrays` with a mask, which would import pyarrow.compute: a tenth of a second at the start of a run.
-    valid = None if known.all() else pa.py_buffer(np.packbits(known, bitorder="little"))
-    starts = pa.py_buffer(start.astype(np.int32))
-    return pa.Array.from_buffers(pa.list_(items.type), len(known), [valid, starts], children=[items])
+    labels = listed.labels.astype(np.int64)
+    _, first, which = np.unique(
+        listed.which * (2 * len(texts.classes) + 2) + labels + len(texts.classes) + 1,
+        return_index=True,
+        return_inverse=True,
+    )
+    label = labels[first]
+    classes = texts.classes.take(from_numpy(np.where(label >= 0, label, -2 - label)))
+    link = pc.if_else(from_numpy(label >= 0), ": ", ": could be ")
+    words = said.take(from_numpy(listed.which[first]))
+    joined = pc.binary_join_element_wise(words, link, classes, pa.scalar(""))
+    return _text(which.reshape(-1), joined, encoded)
 
 
 def _ties(numbers: Numbers) -> Any:

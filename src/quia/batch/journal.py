@@ -12,7 +12,7 @@ from typing import IO, Any
 from quia.batch.write import unwritable
 from quia.errors import QuiaError
 
-SCHEMA = "quia/batch/1"
+SCHEMA = "quia/batch/2"
 
 
 @dataclass(eq=False)

@@ -7,25 +7,30 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from quia import __version__
 from quia.batch import leftovers
-from quia.batch.arrow import explain_batches, schema
+from quia.batch.arrow import explain_rows, schema
 from quia.batch.cache import Cache
+from quia.batch.coverage import joined_reference
 from quia.batch.journal import Journal, open_journal
+from quia.batch.missing import encode_decided
 from quia.batch.question import Request
 from quia.batch.read import Part, Source, fingerprint
+from quia.batch.rules import Rule, most_frequent, rules_of
 from quia.batch.summary import Summary, summary_of
 from quia.batch.table import FAULT, arrow, from_numpy, to_numpy
 from quia.batch.write import Format, format_of, join_parts, part_suffix, unwritable, write_batch, write_json
 from quia.errors import FormatError, QuiaError
+from quia.reference import Reference
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -157,6 +162,7 @@ def _explain_all(job: Job, journal: Journal, progress: Callable[[Progress], None
     rows = 0
     threads = job.threads or os.cpu_count() or 1
     cache = Cache()
+    reference = _reference(job) if job.request.coverage else None
     stop = threading.Event()
     waiting: set[Future[tuple[int, dict[str, Any]]]] = set()
 
@@ -173,7 +179,7 @@ def _explain_all(job: Job, journal: Journal, progress: Callable[[Progress], None
             for part in job.source.parts(job.rows_a_part):
                 if _is_done(job, journal, part):
                     continue
-                waiting.add(pool.submit(_explain_part, job, part, cache, stop))
+                waiting.add(pool.submit(_explain_part, job, part, cache, stop, reference))
                 # One part more than there are threads, so that none waits for the reader.
                 while len(waiting) > threads:
                     done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
@@ -214,12 +220,34 @@ def _joined(job: Job) -> dict[str, Path]:
     return {name: path for name, path in made.items() if path is not None}
 
 
-def _explain_part(job: Job, part: Part, cache: Cache, stop: threading.Event) -> tuple[int, dict[str, Any]]:
+def _reference(job: Job) -> Reference:
+    """The rows of the whole table that have a decision: it is read once for them before it is explained."""
+
+    def states() -> Iterator[npt.NDArray[np.int32]]:
+        for part in job.source.parts(job.rows_a_part):
+            encoded = encode_decided(job.classifier, part.rows)
+            yield encoded.states[encoded.faults.sound]
+
+    return joined_reference(tuple(job.classifier.variables), states())
+
+
+def told_rules(job: Job, summary: Summary, *, count_rows: bool) -> list[Rule]:
+    """The most frequent general reasons; with `count_rows`, the table is read again for the rows each is true of."""
+    parts = (part.rows for part in job.source.parts(job.rows_a_part)) if count_rows and summary.rules else None
+    return most_frequent(summary.rules, job.classifier, parts, job.request)
+
+
+def _explain_part(
+    job: Job, part: Part, cache: Cache, stop: threading.Event, reference: Reference | None
+) -> tuple[int, dict[str, Any]]:
     if stop.is_set():
         raise QuiaError("stopped")
     request = replace(job.request, threads=1)  # the parts themselves keep all cores busy
-    (found,) = explain_batches(iter([part.rows]), job.classifier, request, ids=job.ids, cache=cache, encoded=True)
+    found, rows = explain_rows(
+        job.classifier, part.rows, request, ids=job.ids, cache=cache, encoded=True, reference=reference
+    )
     summary = summary_of(found, ids=job.ids, start=part.start)
+    summary.rules = rules_of(rows, job.classifier, request)
     if not job.ids:
         found = _numbered(found, part.start)
     if job.rejects is not None:

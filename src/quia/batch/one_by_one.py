@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -12,12 +12,15 @@ import numpy.typing as npt
 
 from quia.batch.answers import LARGEST_COUNT, Answers, Gathered, Numbers
 from quia.batch.question import Request
-from quia.counterfactual import changes
+from quia.boxes import Box
+from quia.counterfactual import Change, changes, without_missing
 from quia.errors import Unsupported
 from quia.explanation import Explanation
 from quia.families import Found
-from quia.patience import Clock, Patience
-from quia.reason import KINDS, Kind
+from quia.patience import Clock, OutOfTime, Patience
+from quia.question import Question
+from quia.reason import KINDS, Kind, Members
+from quia.widen import Widening
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -46,7 +49,9 @@ class _Table:
         self.request = request
         self.decisions: list[int] = []
         self.complete: list[bool] = []
-        self.lists = {name: Gathered() for name in _list_names(request)}
+        self.lists = {
+            name: Gathered(ranges=request.general or name == "counterfactuals") for name in _list_names(request)
+        }
         self.numbers: dict[str, list[int | None]] = {name: [] for name in _number_names(request)}
 
     def add(self, explanation: Explanation | None) -> None:
@@ -56,19 +61,19 @@ class _Table:
         for kind in KINDS:
             if kind in self.request.shortest:
                 found = self._find(explanation, kind, True, patience)
-                self._list(f"shortest_{kind}", found, explanation, self.request.limit, counted=True)
+                self._list(f"shortest_{kind}", kind, found, explanation, patience, counted=True)
                 self._number(f"shortest_{kind}_ties", found)
             if self.request.counts:
                 self._number(f"{kind}_count", self._find(explanation, kind, False, patience))
             if self.request.all_reasons:
                 found = self._find(explanation, kind, False, patience)
-                self._list(f"{kind}_reasons", found, explanation, self.request.all_reasons)
+                self._list(f"{kind}_reasons", kind, found, explanation, patience)
         if self.request.counterfactuals:
             self._changes(explanation, patience)
         if self.request.protected:
             alone = None if explanation is None else _protected_alone(explanation, self.request.protected)
             found = self._find(alone, "necessary", False, patience)
-            self._list("bias_reasons", found, explanation, max(self.request.limit, 1))
+            self._list("bias_reasons", "necessary", found, alone, patience)
         self.complete.append(self.is_complete)
 
     def _find(self, explanation: Explanation | None, kind: Kind, shortest: bool, patience: Patience) -> Found | None:
@@ -80,15 +85,35 @@ class _Table:
             return None
 
     def _list(
-        self, name: str, found: Found | None, explanation: Explanation | None, limit: int, *, counted: bool = False
+        self,
+        name: str,
+        kind: Kind,
+        found: Found | None,
+        explanation: Explanation | None,
+        patience: Patience,
+        *,
+        counted: bool = False,
     ) -> None:
         # Of all reasons the first can be had one by one where the family does not fit; ties cannot be counted then.
-        known = found is not None and not found.is_cut_short and (found.family is not None or not counted)
-        if found is not None and explanation is not None and known:
-            for members in islice(found.listing(), limit):
-                self.lists[name].add(members, (explanation.states[v] for v in members))
-        self.lists[name].end_row(known)
-        self.is_complete &= known
+        is_found = found is not None and not found.is_cut_short and (found.family is not None or not counted)
+        listed = None
+        if found is not None and explanation is not None and is_found:
+            listed = self._boxes(kind, found, explanation, self.request.limits[name], patience)
+        for members, box in listed or ():
+            self.lists[name].add(members, box)
+        self.lists[name].end_row(listed is not None)
+        self.is_complete &= listed is not None
+
+    def _boxes(
+        self, kind: Kind, found: Found, explanation: Explanation, most: int, patience: Patience
+    ) -> list[tuple[Members, Box]] | None:
+        """The first reasons, each with its states; None if the time was not enough to widen them."""
+        if not self.request.general:
+            states = explanation.states
+            return [(of, tuple(((states[v],) * 2,) for v in of)) for of in islice(found.listing(), most)]
+        widening = Widening(explanation.classifier, explanation.question, kind)
+        with patience.last_step() as clock:
+            return first_boxes(widening, found.listing(), most, clock, self.request.coverage)
 
     def _number(self, name: str, found: Found | None) -> None:
         count = None if found is None or found.family is None else found.family.count()
@@ -100,8 +125,8 @@ class _Table:
         known = shortest is not None and shortest.family is not None
         gathered = self.lists["counterfactuals"]
         if shortest is not None and explanation is not None and known:
-            found = changes(explanation.classifier, explanation.question, shortest.listing(), Clock())
-            gathered.add_changes(islice(found, self.request.counterfactuals))
+            asked = (explanation.classifier, explanation.question, shortest.listing(), self.request.counterfactuals)
+            gathered.add_changes(first_changes(*asked))
         gathered.end_row(known)
         self.is_complete &= known
 
@@ -113,6 +138,34 @@ class _Table:
             {name: gathered.lists() for name, gathered in self.lists.items()},
             {name: Numbers.of(numbers) for name, numbers in self.numbers.items()},
         )
+
+
+def first_boxes(
+    widening: Widening, sets: Iterable[Members], most: int, clock: Clock, whole_sets: bool
+) -> list[tuple[Members, Box]] | None:
+    """The first so many general reasons over sets of variables; None if the clock ended before.
+
+    With `whole_sets`, all those over a set of which one is among them: another order may put others first.
+    """
+    found: list[tuple[Members, Box]] = []
+    source = iter(sets)
+    try:
+        while len(found) < most and (of := next(source, None)) is not None:
+            found += [(of, box) for box in widening.boxes(of, clock)]
+    except OutOfTime:
+        return None
+    return found if whole_sets else found[:most]
+
+
+def first_changes(classifier: Classifier, question: Question, necessary: Iterable[Members], most: int) -> list[Change]:
+    """The first so many of the nearest changes, as `Explanation.counterfactuals` has them."""
+    found = list(islice(changes(classifier, question, necessary, Clock()), most))
+    advisable = question if found or not most else without_missing(question)
+    if advisable is question or advisable.is_only_frozen:
+        return found
+    # Whatever is shortest needs a value to go missing: ask what would be if none could.
+    shortest = Explanation(classifier, {}, advisable).find("necessary", True, Patience(None))
+    return list(islice(changes(classifier, advisable, shortest.listing(), Clock()), most))
 
 
 def _protected_alone(explanation: Explanation, protected: tuple[int, ...]) -> Explanation:

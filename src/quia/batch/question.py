@@ -27,11 +27,15 @@ class Request:
     """What is computed for every row: made by `ask`, in indices of the classifier's variables and classes.
 
     `shortest` are the kinds of shortest reasons, the first `limit` of them; `all_reasons` and `counterfactuals` are
-    how many of those to list, 0 for none.
+    how many of those to list, 0 for none. With `general`, reasons are general ones, with numbers as intervals, and
+    limits count these; with `coverage`, each is counted in the rows of a reference table, and the widest of several
+    is the one that fits most of them.
     """
 
     terms: Terms = NO_TERMS
     shortest: tuple[Kind, ...] = KINDS
+    general: bool = True
+    coverage: bool = False
     limit: int = 10
     all_reasons: int = 0
     counts: bool = False
@@ -44,6 +48,16 @@ class Request:
     def costs(self) -> npt.NDArray[np.int64] | None:
         """What changing each variable costs, as the kernel takes it."""
         return None if self.terms.costs is None else np.array(self.terms.costs.whole, np.int64)
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """How many reasons each column lists at most."""
+        limits = {f"shortest_{kind}": self.limit for kind in self.shortest}
+        if self.all_reasons:
+            limits |= {f"{kind}_reasons": self.all_reasons for kind in KINDS}
+        if self.protected:
+            limits["bias_reasons"] = max(self.limit, 1)
+        return limits
 
     def identity(self) -> dict[str, Any]:
         """All that makes the answers what they are, as JSON can hold it."""
@@ -59,6 +73,8 @@ def ask(
     frozen: Collection[str] = (),
     costs: Mapping[str, Any] | None = None,
     shortest: Collection[Kind] = KINDS,
+    general: bool = True,
+    coverage: bool = False,
     limit: int = 10,
     all_reasons: int = 0,
     counts: bool = False,
@@ -75,9 +91,16 @@ def ask(
     for kind in kinds:
         if kind not in KINDS:
             raise InstanceError(f"shortest names {shown(kind)}; the kinds of reasons are {listed(KINDS)}")
+    if flag(coverage, "coverage") and not flag(general, "general"):
+        raise InstanceError(
+            "coverage is asked for with general=False; only general reasons are counted in the rows of the table: leave"
+            " one of the two out"
+        )
     return Request(
         terms,
         shortest=tuple(kind for kind in KINDS if kind in kinds),
+        general=flag(general, "general"),
+        coverage=coverage,
         limit=whole(limit, "limit"),
         all_reasons=whole(all_reasons, "all_reasons"),
         counts=flag(counts, "counts"),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from quia.batch.arrow import check_ids, explain_batches, schema
+from quia.batch.arrow import check_ids, check_reference, explain_batches, schema
 from quia.batch.question import Request, ask
 from quia.batch.read import empty_states
 from quia.batch.table import arrow, check_columns
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 def explain(df: DataFrame, classifier: Classifier, /, *, ids: Sequence[str] = (), **question: Any) -> DataFrame:
     """The decision on every row of a DataFrame with its reasons, as `quia.explain_batch` has them.
 
-    `ids` are columns to carry along; the other options are those of `quia.explain_batch`. The classifier is sent to
+    `ids` are columns to carry along; the other options are those of `quia.explain_batch` but `coverage`, as no executor
+    sees the whole table. The classifier is sent to
     each executor once; a row that cannot be explained says why in the column `error`.
     """
     return explain_frame(df, classifier, ask(classifier, **question), ids=ids)
@@ -38,6 +39,7 @@ def explain_frame(df: DataFrame, classifier: Classifier, request: Request, *, id
     from pyspark.sql.types import StructType
 
     check_columns(classifier, df.columns)
+    check_reference(request, None)  # an executor sees a part of the table only
     check_ids(arrow().schema([(name, arrow().null()) for name in df.columns]), ids, request)
     tested = [classifier.variables[v].name for v in classifier.tested]
     wanted = list(dict.fromkeys([*ids, *tested])) or df.columns[:1]

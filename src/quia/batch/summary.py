@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.batch.answers import Ints, spread
+from quia.batch.rules import Conditions, Key
 from quia.batch.table import arrow, to_numpy
 from quia.batch.texts import plain_values
 from quia.reason import KINDS
@@ -32,7 +33,8 @@ class Summary:
     `lengths[kind][n]` those whose shortest reasons have n features; `sizes[column][digits]` those whose count has so
     many digits (0 for none); `biased[class]` and `bias_features[feature]` the biased ones; `reasoned[class]` those with
     a sufficient reason, and `sets[class, features]` those whose first shortest one has just these features, with the
-    first such row.
+    first such row; `rules[decision, conditions]` those of which this general reason is a listed shortest sufficient
+    one, for the most frequent ones of each part.
     """
 
     rows: int = 0
@@ -49,6 +51,7 @@ class Summary:
     bias_features: Counter[str] = field(default_factory=Counter)
     reasoned: Counter[str] = field(default_factory=Counter)
     sets: dict[tuple[str, tuple[str, ...]], tuple[int, str]] = field(default_factory=dict)
+    rules: Counter[Key] = field(default_factory=Counter)
 
     @property
     def explained(self) -> int:
@@ -80,6 +83,9 @@ class Summary:
                 self.sets[key] = (self.sets[key][0] + count, self.sets[key][1])
             elif len(self.sets) < MOST_SETS:
                 self.sets[key] = (count, row)
+        for rule, count in other.rules.items():
+            if rule in self.rules or len(self.rules) < MOST_SETS:
+                self.rules[rule] += count
 
     def surprising(self, most: int = 10) -> list[tuple[float, str, str, tuple[str, ...]]]:
         """The rows with the rarest reasons: bits of surprise, row, class, features.
@@ -93,7 +99,10 @@ class Summary:
         return sorted(found, key=lambda one: (-one[0], -len(one[3]), one[1:]))[:most]
 
     def to_dict(self, *, most_sets: int | None = None) -> dict[str, Any]:
-        """As plain data, with all sets of features or the rarest; `from_dict` reads it back."""
+        """As plain data, with all sets of features and rules, or the rarest sets and the most frequent rules.
+
+        `from_dict` reads it back.
+        """
         sets = sorted(self.sets.items(), key=lambda item: item[1][0] / self.reasoned[item[0][0]])[:most_sets]
         return {
             "rows": self.rows,
@@ -108,6 +117,7 @@ class Summary:
             "bias": {"rows": dict(self.biased), "features": dict(self.bias_features)} if self.asked_bias else None,
             "reasoned": dict(self.reasoned),
             "sets": [[label, list(names), count, row] for (label, names), (count, row) in sets],
+            "rules": [[label, of, count] for (label, of), count in self.rules.most_common(most_sets)],
         }
 
     @staticmethod
@@ -128,7 +138,13 @@ class Summary:
             Counter((data["bias"] or {}).get("features", {})),
             Counter(data["reasoned"]),
             {(label, tuple(names)): (count, row) for label, names, count, row in data["sets"]},
+            Counter({(label, _conditions(of)): count for label, of, count in data["rules"]}),
         )
+
+
+def _conditions(of: Any) -> Conditions:
+    """A rule as JSON has it."""
+    return tuple((variable, tuple((low, high) for low, high in ranges)) for variable, ranges in of)
 
 
 def summary_of(batch: pa.RecordBatch, *, ids: Sequence[str] = (), start: int = 0) -> Summary:

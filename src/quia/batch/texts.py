@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +14,28 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 AND, OR = " and ", " | "
+TEXT = "_text"
 
 
 def csv_columns(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Reasons as `Essay: fail and Interview: fail`, several of them parted by ` | `."""
+    """Columns of lists as text, several items of a list parted by ` | `.
+
+    General reasons are there as their texts only, `age <= 32.5 and sex=M`; others read `Essay: fail and Interview:
+    fail`.
+    """
     pa = arrow()
-    columns = [_for_csv(name, column) for name, column in zip(batch.schema.names, batch.columns, strict=True)]
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+    names = csv_names(batch.schema.names)
+    return pa.RecordBatch.from_arrays([_for_csv(name, batch.column(name)) for name in names], names=names)
+
+
+def csv_names(names: Sequence[str]) -> list[str]:
+    """The columns that CSV has: where there is a column of texts, not the one of data that they tell."""
+    told = {name.removesuffix(TEXT) for name in names if name.endswith(TEXT) and name in answer_names()}
+    return [name for name in names if name not in told]
 
 
 def json_lines(batch: pa.RecordBatch) -> bytes:
-    """A JSON object a row; a reason is an object from feature to state, as in `Reason.to_dict`."""
+    """A JSON object a row, with the columns of the table; a reason of states is an object from feature to state."""
     import pyarrow.compute as pc
 
     pa = arrow()
@@ -35,14 +47,15 @@ def json_lines(batch: pa.RecordBatch) -> bytes:
 
 
 def _for_csv(name: str, column: Any) -> Any:
+    import pyarrow.compute as pc
+
     pa = arrow()
     kind = column.type
-    if _holds_reasons(name, kind):
+    if _holds_states(name, kind):
         return _join_lists(column, _states_text, AND, OR, "", "")
-    if _holds_names(name, kind):
-        import pyarrow.compute as pc
-
-        return pc.binary_join(pa.ListArray.from_arrays(column.offsets, _decoded(column.values)), OR)
+    if _holds_answers(name, kind):
+        values = _decoded(column.values).cast(pa.string())
+        return _only_known(column, pc.binary_join(pa.ListArray.from_arrays(column.offsets, values), OR))
     if pa.types.is_dictionary(kind):
         return column.dictionary_decode()
     if pa.types.is_decimal(kind):
@@ -55,9 +68,11 @@ def _as_json(name: str, column: Any) -> Any:
 
     pa = arrow()
     kind = column.type
-    if _holds_reasons(name, kind):
+    if _holds_states(name, kind):
         text = _join_lists(column, _states_json, ", ", ", ", "{", "}")
         text = pc.binary_join_element_wise(pa.scalar("["), text, pa.scalar("]"), pa.scalar(""))
+    elif _holds_answers(name, kind):
+        text = _nested_json(column)
     elif pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
         text = column.cast(pa.string())
     else:
@@ -65,14 +80,51 @@ def _as_json(name: str, column: Any) -> Any:
     return text.fill_null("null")
 
 
-def _holds_reasons(name: str, kind: Any) -> bool:
-    """Whether a column is an answer made of lists of states; one that is carried along has another name."""
-    return name in answer_names() and bool(arrow().types.is_list(kind)) and not _holds_names(name, kind)
+def _holds_answers(name: str, kind: Any) -> bool:
+    """Whether a column is an answer made of lists; one that is carried along has another name."""
+    return name in answer_names() and bool(arrow().types.is_list(kind))
 
 
-def _holds_names(name: str, kind: Any) -> bool:
-    """Whether a column is the answer that lists features."""
-    return name == "unknown" and bool(arrow().types.is_list(kind))
+def _holds_states(name: str, kind: Any) -> bool:
+    """Whether a column is an answer made of lists of features, each in one state."""
+    pa = arrow()
+    if not _holds_answers(name, kind):
+        return False
+    inner = kind.value_type
+    if pa.types.is_struct(inner):
+        inner = inner.field("changes").type
+    return bool(pa.types.is_list(inner)) and inner.value_type.get_field_index("state") >= 0
+
+
+def _nested_json(column: Any) -> Any:
+    """Lists, structs and what is in them as JSON, `null` where there is none."""
+    import pyarrow.compute as pc
+
+    pa = arrow()
+    kind = column.type
+    if pa.types.is_list(kind):
+        items = pa.ListArray.from_arrays(column.offsets, _nested_json(column.values))
+        parts = [pa.scalar("["), pc.binary_join(items, ", "), pa.scalar("]")]
+    elif pa.types.is_struct(kind):
+        parts = [pa.scalar("{")]
+        for position, field in enumerate(kind):
+            key = f"{', ' if position else ''}{_json(field.name)}: "
+            parts += [pa.scalar(key), _nested_json(column.field(position))]
+        parts.append(pa.scalar("}"))
+    elif pa.types.is_dictionary(kind) or pa.types.is_string(kind):
+        return _quoted_values(column).fill_null("null")
+    else:
+        return column.cast(pa.string()).fill_null("null")
+    text = pc.binary_join_element_wise(*parts, pa.scalar(""))
+    return _only_known(column, text).fill_null("null")
+
+
+def _only_known(column: Any, text: Any) -> Any:
+    """The texts of what a column has, none where it has none."""
+    import pyarrow.compute as pc
+
+    pa = arrow()
+    return pc.if_else(column.is_valid(), text, pa.scalar(None, pa.string())) if column.null_count else text
 
 
 def _join_lists(column: Any, states_text: Any, inner: str, outer: str, opening: str, closing: str) -> Any:
@@ -90,8 +142,7 @@ def _join_lists(column: Any, states_text: Any, inner: str, outer: str, opening: 
     if change is not None:
         texts = _with_decision(texts, change.field("decision"), change.field("certain"), as_json=bool(opening))
     lists = pa.ListArray.from_arrays(column.offsets, texts)
-    joined = pc.binary_join(lists, outer)
-    return pc.if_else(column.is_valid(), joined, pa.scalar(None, pa.string())) if column.null_count else joined
+    return _only_known(column, pc.binary_join(lists, outer))
 
 
 def _with_decision(texts: Any, decision: Any, certain: Any, *, as_json: bool) -> Any:

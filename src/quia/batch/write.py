@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from quia.batch.table import arrow
-from quia.batch.texts import csv_columns, json_lines
+from quia.batch.texts import csv_columns, csv_names, json_lines
 from quia.errors import QuiaError, Unsupported
 from quia.files import replacing
 
@@ -135,7 +135,7 @@ def _text(batch: pa.RecordBatch, format: str) -> bytes:
 
 
 def _csv_header(schema: Any) -> bytes:
-    quoted = (f'"{name.replace(chr(34), chr(34) * 2)}"' for name in schema.names)
+    quoted = (f'"{name.replace(chr(34), chr(34) * 2)}"' for name in csv_names(schema.names))
     return (",".join(quoted) + "\n").encode()
 
 

@@ -59,6 +59,12 @@ def _add_question(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--necessary", action="store_true", help="the shortest necessary reasons")
     group.add_argument("--sufficient", action="store_true", help="the shortest sufficient reasons")
     group.add_argument("--limit", metavar="N", type=limit_of, default=10, help="list at most N of each (default 10)")
+    group.add_argument(
+        "--states", action="store_true", help="reasons list each row's own states, not conditions as wide as they hold"
+    )
+    group.add_argument(
+        "--coverage", action="store_true", help="count the rows of DATA that meet each reason (reads DATA twice)"
+    )
     group.add_argument("--all", metavar="N", type=limit_of, default=0, help="the first N of all reasons, of both kinds")
     group.add_argument("--counts", action="store_true", help="how many reasons there are in all, exactly")
     group.add_argument("--counterfactuals", metavar="N", type=limit_of, default=0, help="the nearest N changes")
@@ -82,7 +88,7 @@ def _add_running(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--part-rows", metavar="N", type=limit_of, default=0, help="rows a part (default: by the size)")
     group.add_argument("--restart", action="store_true", help="forget what an earlier run has done, and begin anew")
     group.add_argument("--summary", metavar="PAGE.html", help="write what was found as a page with pictures")
-    group.add_argument("--json", action="store_true", help="print the summary as JSON (schema quia/batch/1)")
+    group.add_argument("--json", action="store_true", help="print the summary as JSON (schema quia/batch/2)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -101,6 +107,8 @@ def run(arguments: argparse.Namespace) -> int:
         frozen=arguments.frozen,
         costs=distinct((instance.pair(text, features, "--cost") for text in arguments.cost), "--cost") or None,
         shortest=kinds or (() if other and not arguments.summary else KINDS),
+        general=not arguments.states,
+        coverage=arguments.coverage,
         limit=arguments.limit,
         all_reasons=arguments.all,
         counts=arguments.counts,
@@ -123,6 +131,7 @@ def _check_files(arguments: argparse.Namespace) -> None:
 
 def _run_here(arguments: argparse.Namespace, classifier: Classifier, request: Request) -> int:
     from quia.batch import local
+    from quia.batch.journal import SCHEMA
     from quia.batch.table import arrow
 
     # Parts come and go: libc's allocator gives their memory back and out again in less time than Arrow's own does.
@@ -132,17 +141,18 @@ def _run_here(arguments: argparse.Namespace, classifier: Classifier, request: Re
     with Bar() as bar:
         summary = local.run(job, progress=bar.show, restart=arguments.restart)
     seconds = time.monotonic() - started
+    rules = local.told_rules(job, summary, count_rows=bool(arguments.summary))
     if arguments.summary:
         from quia.show.audit import page
 
-        write_text(page(summary, title=f"{arguments.data}, decided by {arguments.model}"), arguments.summary)
+        write_text(page(summary, rules, title=f"{arguments.data}, decided by {arguments.model}"), arguments.summary)
     if arguments.json:
-        facts = {"schema": "quia/batch/1", "seconds": round(seconds, 3), **summary.to_dict(most_sets=100)}
-        write_json(facts, indent=2)
+        told = {**summary.to_dict(most_sets=100), "rules": [rule.to_dict() for rule in rules]}
+        write_json({"schema": SCHEMA, "seconds": round(seconds, 3), "general": request.general, **told}, indent=2)
     else:
         from quia.show.audit import text
 
-        write(text(summary, output=arguments.output, rejects=arguments.rejects, seconds=seconds))
+        write(text(summary, rules, output=arguments.output, rejects=arguments.rejects, seconds=seconds))
     return 3 if summary.incomplete else 0
 
 

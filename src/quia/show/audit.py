@@ -7,13 +7,14 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from quia.batch.rules import Rule
     from quia.batch.summary import Summary
 
 _TITLES = {"necessary": "necessary reasons", "sufficient": "sufficient reasons"}
 _COLOURS = ("#2f6fab", "#c2622d", "#3d8c5c", "#8a5aa8", "#a83a4a", "#5f7a1f", "#6b6b6b", "#00838f")
 
 
-def text(summary: Summary, *, output: str, rejects: str | None, seconds: float) -> str:
+def text(summary: Summary, rules: Sequence[Rule], *, output: str, rejects: str | None, seconds: float) -> str:
     """A few lines for a terminal."""
     rows = f"{summary.explained:,} of {summary.rows:,} rows explained into {output}"
     lines = [f"{rows} ({summary.rows / max(seconds, 1e-9):,.0f} rows/s)"]
@@ -30,10 +31,21 @@ def text(summary: Summary, *, output: str, rejects: str | None, seconds: float) 
         for label, counts in by_class.items():
             if counts:
                 lines.append(f"  in the shortest {_TITLES[kind]} of {label}: {_shares(counts, summary.classes[label])}")
+    for decision, most in _by_decision(rules):
+        lines.append(f"  why {decision}, most often:")
+        lines += [f"    {rule.explains:,} {_times(rule.explains)} {rule.reason}" for rule in most[:3]]
     if summary.asked_bias:
         biased = sum(summary.biased.values())
         lines.append(f"  {biased:,} decisions are biased{_by(summary.bias_features)}")
     return "\n".join(lines)
+
+
+def _by_decision(rules: Sequence[Rule]) -> list[tuple[str, list[Rule]]]:
+    return [(each, [rule for rule in rules if rule.decision == each]) for each in sorted({r.decision for r in rules})]
+
+
+def _times(rows: int) -> str:
+    return "row:" if rows == 1 else "rows:"
 
 
 def _cut(message: str, most: int = 100) -> str:
@@ -50,10 +62,11 @@ def _by(features: Mapping[str, int]) -> str:
     return " (" + ", ".join(f"{name} in {count:,}" for name, count in ranked) + ")" if ranked else ""
 
 
-def page(summary: Summary, *, title: str) -> str:
+def page(summary: Summary, rules: Sequence[Rule], *, title: str) -> str:
     """One HTML page, with its pictures in it."""
     colour = {label: _COLOURS[i % len(_COLOURS)] for i, label in enumerate(sorted(summary.classes))}
     sections = [_totals(summary), _section("Decisions", _bars(summary.classes.most_common(), colour))]
+    sections += [_rules(decision, most) for decision, most in _by_decision(rules)]
     for kind, by_class in summary.features.items():
         sections += [
             _section(
@@ -101,6 +114,29 @@ def _totals(summary: Summary) -> str:
 def _section(title: str, picture: str, note: str = "") -> str:
     about = f"<p>{escape(note)}</p>" if note else ""
     return f"<section><h2>{escape(title)}</h2>{about}{picture}</section>"
+
+
+def _rules(decision: str, rules: Sequence[Rule]) -> str:
+    rows = "".join(
+        f"<tr><td>{escape(str(rule.reason))}</td><td>{rule.explains:,}</td><td>{_count(rule.rows)}</td>"
+        f"<td>{_count(rule.decided)}{_share(rule)}</td></tr>"
+        for rule in rules
+    )
+    note = (
+        "The most frequent shortest sufficient reasons. A rule explains decisions of which it is a listed one; it is"
+        " true of more rows, and whatever else these are, they are decided so. Where features are frozen, rows that"
+        " differ in them may not be."
+    )
+    head = f"<tr><th>rule</th><th>explains</th><th>true of</th><th>of these {escape(decision)}</th></tr>"
+    return _section(f"Why “{decision}”, most often", f"<table>{head}{rows}</table>", note)
+
+
+def _count(rows: int | None) -> str:
+    return "not counted" if rows is None else f"{rows:,}"
+
+
+def _share(rule: Rule) -> str:
+    return f" ({rule.decided / rule.rows:.0%})" if rule.rows and rule.decided is not None else ""
 
 
 def _surprises(summary: Summary) -> str:
