@@ -151,10 +151,11 @@ class Widens(Protocol):
         members: Sequence[int],
         intervals: bool,
         *,
+        limit: int | None = None,
         certain: bool = False,
         timeout: float | None = None,
     ) -> list[tuple[Ranges, ...]]:
-        """The boxes, widest first: of states that force the decision, or of changes that all change it.
+        """The boxes, the `limit` widest first: of states that force the decision, or of changes that all change it.
 
         Where variables are unknown, changes could change it; those that are `certain` do, whatever these are.
         """

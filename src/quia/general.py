@@ -44,7 +44,7 @@ class GeneralReasons(Reasons):
     def _first(self) -> _First:
         limit = self.limit or 0
         found: list[Reason] = []
-        source = self._every()
+        source = self._every(limit + 1)
         try:
             found += islice(source, limit)
             is_all = next(source, None) is None and self._is_listing_whole
@@ -54,19 +54,24 @@ class GeneralReasons(Reasons):
 
     def _until_time_is_out(self) -> Iterator[Reason]:
         try:
-            yield from islice(self._every(), self.limit)
+            yield from self._every(self.limit)
         except OutOfTime:
             return
 
-    def _every(self) -> Iterator[Reason]:
-        """All of them; OutOfTime where the time for the widening ends."""
+    def _every(self, most: int | None = None) -> Iterator[Reason]:
+        """All of them, or the first so many; OutOfTime where the time for the widening ends."""
         patience = Patience(self.patience.for_last_step)
+        left = most
         for members in self._listing():
-            yield from self._widened(members, patience)
+            for reason in islice(self._widened(members, patience, left), left):
+                yield reason
+                left = None if left is None else left - 1
+            if left == 0:
+                return
 
-    def _widened(self, members: Members, patience: Patience) -> Iterator[Reason]:
+    def _widened(self, members: Members, patience: Patience, most: int | None = None) -> Iterator[Reason]:
         with self.patience.spending(), patience.step() as clock:
-            return self.widening.reasons(members, clock)
+            return self.widening.reasons(members, clock, most=most)
 
     @cached_property
     def count(self) -> int | None:
@@ -90,7 +95,7 @@ class GeneralReasons(Reasons):
         if self.found and self.limit is None and self.patience.seconds is None:
             return True
         try:
-            given = sum(1 for _ in islice(self._every(), None if self.limit is None else self.limit + 1))
+            given = sum(1 for _ in self._every(None if self.limit is None else self.limit + 1))
         except OutOfTime:
             return False
         return (self.limit is None or given <= self.limit) and self._is_listing_whole

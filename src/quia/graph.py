@@ -261,10 +261,11 @@ class DecisionGraph(ByFields, ClassifierBase):
         members: Sequence[int],
         intervals: bool,
         *,
+        limit: int | None = None,
         certain: bool = False,
         timeout: float | None = None,
     ) -> list[tuple[Ranges, ...]]:
-        """All largest boxes over a reason's variables, widest first."""
+        """The largest boxes over a reason's variables, the `limit` widest first."""
         start, low, high = (
             part.tolist()
             for part in self.kernel.widen(
@@ -272,6 +273,7 @@ class DecisionGraph(ByFields, ClassifierBase):
                 members,
                 necessary=kind == "necessary",
                 numbers=self.number_counts if intervals else None,
+                limit=limit,
                 certain=certain,
                 timeout=timeout,
                 **self.kernel_question(question),

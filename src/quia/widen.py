@@ -35,11 +35,11 @@ class Widening:
     intervals: bool = True
     reference: Reference | None = None
 
-    def boxes(self, of: Members, clock: Clock, *, certain: bool = False) -> list[Box]:
+    def boxes(self, of: Members, clock: Clock, *, most: int | None = None, certain: bool = False) -> list[Box]:
         """All largest boxes over a reason's variables, the widest first: what its states, or its changes, can be.
 
-        Where variables are unknown, changes only could change the decision; those that are `certain` do, and there may
-        be none. OutOfTime if the clock ends before all are found.
+        Of many, more than the `most` that are wanted need not be found. Where variables are unknown, changes only could
+        change the decision; those that are `certain` do, and there may be none. OutOfTime if the clock ends before.
         """
         variables, states = self.question.variables, self.question.states
         is_closed = self.question.is_only_frozen
@@ -50,17 +50,19 @@ class Widening:
         asked = (self.question, self.kind, of, self.intervals)
         if is_closed and offers(self.classifier, Widens):
             try:
-                return self.classifier.widen(*asked, certain=certain, timeout=clock.left)
+                return self.classifier.widen(*asked, limit=most, certain=certain, timeout=clock.left)
             except OverBudget:
                 raise OutOfTime from None
         if self.kind == "sufficient":
             return sufficient_boxes(self.classifier, self.question, of, self.intervals, clock)
         return necessary_boxes(self.classifier, self.question, of, self.intervals, clock, certain=certain)
 
-    def reasons(self, of: Members, clock: Clock) -> Iterator[Reason]:
+    def reasons(self, of: Members, clock: Clock, *, most: int | None = None) -> Iterator[Reason]:
         """The general reasons over a reason's variables, widest first; those that are not asked for are not made."""
+        if self.reference is None:
+            return (self._reason(of, box) for box in self.boxes(of, clock, most=most))
         made = (self._reason(of, box) for box in self.boxes(of, clock))
-        return made if self.reference is None else iter(sorted(made, key=lambda reason: -(reason.rows or 0)))
+        return iter(sorted(made, key=lambda reason: -(reason.rows or 0)))
 
     def _reason(self, of: Members, box: Box) -> Reason:
         literals = tuple(Literal(self.question.variables[v], ranges) for v, ranges in zip(of, box, strict=True))

@@ -83,15 +83,16 @@ def changed(graph, instance, features):
     feature, *rest = features
     variable = next(v for v in graph.variables if v.name == feature)
     own = variable.encode(instance[feature])
-    values = variable.states if not variable.is_numeric else [variable_value(variable, s) for s in range(variable.size)]
-    for state, value in enumerate(values):
+    for state in range(variable.size):
         if state != own:
-            other = {**instance, feature: value}
+            other = {**instance, feature: value_in(variable, state)}
             yield from changed(graph, other, rest) if rest else [graph.classify(other)]
 
 
-def variable_value(variable, state):
-    """A number in a numeric state: these trees cut after whole numbers."""
+def value_in(variable, state):
+    """A value in a state: these trees cut after whole numbers."""
+    if not variable.is_numeric:
+        return variable.text(state)
     thresholds = [cut.threshold for cut in variable.cuts]
     return thresholds[state] if state < len(thresholds) else thresholds[-1] + 1
 
