@@ -97,6 +97,7 @@ def test_common_reasons_drop_what_is_only_needed_with_another_feature() -> None:
 
 def test_answers_are_the_explanations_and_what_holds_without_some_facts() -> None:
     rng = Random(6)
+    reasons_of = {"necessary": oracle.necessary_reasons, "sufficient": oracle.sufficient_reasons}
     seen = {"holds": 0, "falls": 0, "against what is decided": 0, "limited": 0, "in states": 0}
     for _ in range(CASES):
         case = random_case(rng)
@@ -122,8 +123,9 @@ def test_answers_are_the_explanations_and_what_holds_without_some_facts() -> Non
         seen["in states"] += asked["states"]
         for kind in ("necessary", "sufficient"):
             given = found["explanation"][kind]
-            assert len(given["reasons"]) == min(limit, given["count"])
-            seen["limited"] += limit < given["count"]
+            assert len(given["reasons"]) == (given["count"] if given["complete"] else limit)
+            assert given["sets"] == len(reasons_of[kind](d, case.instance, against, case.frozen))
+            seen["limited"] += not given["complete"]
         reasons = oracle.sufficient_reasons(d, case.instance, against, case.frozen)
         assert set().union(*reasons) <= set(found["mentioned"]) <= set(d["variables"]) - case.frozen
         if not without:
