@@ -1,6 +1,7 @@
 """Values that are missing where the model has no state for that: what is decided whatever they are is explained."""
 
 import json
+from itertools import product
 from math import nan
 from pathlib import Path
 from random import Random
@@ -10,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import general_oracle as general
 import oracle
 import quia
 from booleans import CIRCUITS, tree
@@ -129,23 +131,12 @@ def test_what_reasons_are_for(seed: int) -> None:
             continue
         d = case.graph
         why = quia.explain(graph, instance, against=case.against, frozen=case.frozen, costs=case.costs)
-        changes = why.counterfactuals()
-        left = oracle.possible_changes(d, partial, case.against, case.frozen, case.costs)
-        for change in changes:
-            found = change.to_dict()["changes"]
-            match = [
-                one
-                for one in left
-                if one[1:] == (change.decision, change.certain)
-                and one[0].keys() == found.keys()
-                and all(same_state(d, x, found[x], one[0][x]) for x in found)
-            ]
-            assert len(match) == 1, (case, partial, change, left)
-            left.remove(match[0])
-        assert not left, (case, partial)
+        changes = why.counterfactuals(missing=True)
+        wanted = general.counterfactual_regions(d, partial, case.against, case.frozen, case.costs, missing=True)
+        assert sorted(map(region, changes)) == sorted(wanted), (case, partial)
         certain = [change.certain for change in changes]
         assert certain == sorted(certain, reverse=True)
-        assert why.counterfactuals(limit=1) == changes[:1]
+        assert why.counterfactuals(limit=1, missing=True) == changes[:1]
         uncertain += False in certain
 
         dropped = random_frozen(rng, d)
@@ -160,20 +151,23 @@ def test_what_reasons_are_for(seed: int) -> None:
             bias = why.bias(dropped)
             assert bias.biased == oracle.decision_biased(d, partial, dropped)
             if bias:
-                after = {**partial, **{s.feature: in_state(d, s.feature, s.text) for s in bias.changes}}
-                classes = {oracle.classify(d, whole) for whole in oracle.completions(d, after)}
-                assert bias.changed_decision in classes and bias.certain == (len(classes) == 1)
+                for point in product(*(states for _, states in box(bias.changes))):
+                    moved = zip((literal.feature for literal in bias.changes), point, strict=True)
+                    after = {**partial, **{x: oracle.space(d)[x][state] for x, state in moved}}
+                    classes = {oracle.classify(d, whole) for whole in oracle.completions(d, after)}
+                    assert bias.changed_decision in classes
+                    assert not bias.certain or len(classes) == 1
     assert uncertain > 3
 
 
-def same_state(d: dict[str, Any], feature: str, text: str, state: Any) -> bool:
-    if d["variables"][feature]["kind"] == "nominal":
-        return text == state
-    return oracle.takes(text, state, kind="numeric")
+def box(literals: Any) -> general.Box:
+    """Literals as the oracle's box."""
+    return tuple((literal.feature, literal.states) for literal in literals)
 
 
-def in_state(d: dict[str, Any], feature: str, text: str) -> Any:
-    return next(state for state in oracle.space(d)[feature] if same_state(d, feature, text, state))
+def region(change: Any) -> general.Region:
+    """A counterfactual as the oracle's region."""
+    return box(change.changes), change.decision, change.certain
 
 
 def random_world(rng: Random, d: dict[str, Any]) -> dict[str, Any]:
@@ -210,9 +204,8 @@ def test_circuits_as_graphs(seed: int, tmp_path: Path) -> None:
             assert set(features(getattr(why, f"{kind}_reasons")())) == expected, (form, d, partial)
             for reason in expected:
                 quia.verify(circuit, instance, reason, kind, frozen=frozen)
-        changes = [(c.to_dict()["changes"], c.decision, c.certain) for c in why.counterfactuals()]
-        wanted = oracle.possible_changes(d, partial, None, frozen)
-        assert sorted(map(str, changes)) == sorted(map(str, wanted))
+        wanted = general.counterfactual_regions(d, partial, None, frozen)
+        assert sorted(map(region, why.counterfactuals())) == sorted(wanted)
         dropped = random_frozen(rng, d)
         assert why.holds_without(dropped) == oracle.holds_without(d, partial, dropped)
         if tested - partial.keys() and tested <= set(d["variables"]):
@@ -263,14 +256,18 @@ def test_rows_of_a_table_as_one_by_one(seed: int) -> None:
             assert found["unknown"] == list(why.unknown)
             for kind in ("necessary", "sufficient"):
                 reasons = getattr(why, f"{kind}_reasons")
-                assert as_dicts(found[f"shortest_{kind}"]) == [r.to_dict() for r in reasons(shortest=True, limit=3)]
-                assert as_dicts(found[f"{kind}_reasons"]) == [r.to_dict() for r in reasons(limit=3)]
+                shortest, every = (reasons(general=True, limit=3, shortest=only) for only in (True, False))
+                assert as_dicts(found[f"shortest_{kind}"]) == said(kind, shortest)
+                assert as_dicts(found[f"{kind}_reasons"]) == said(kind, every)
                 assert found[f"{kind}_count"] == getattr(why, f"count_{kind}")()
             changes = [
                 (as_dicts([change["changes"]])[0], change["decision"], change["certain"])
                 for change in found["counterfactuals"]
             ]
-            assert changes == [(c.to_dict()["changes"], c.decision, c.certain) for c in why.counterfactuals(limit=3)]
+            assert changes == [
+                ({literal.feature: literal.text for literal in c.changes}, c.decision, c.certain)
+                for c in why.counterfactuals(limit=3)
+            ]
             assert found["biased"] is why.bias(protected).biased
     assert min(seen) > 20
 
@@ -284,7 +281,13 @@ def explained(classifier: Any, row: Any, **options: Any) -> quia.Explanation | s
 
 
 def as_dicts(reasons: Any) -> list[dict[str, str]]:
-    return [{state["feature"]: state["state"] for state in reason} for reason in reasons]
+    return [{condition["feature"]: condition["condition"] for condition in reason} for reason in reasons]
+
+
+def said(kind: str, reasons: Any) -> list[dict[str, str]]:
+    """What a table says of general reasons: the conditions that force the decision, or the changes."""
+    told = (reason.changes if kind == "necessary" else reason.literals for reason in reasons)
+    return [{literal.feature: literal.text for literal in literals} for literals in told]
 
 
 def test_a_table_of_a_circuit(tmp_path: Path) -> None:
@@ -296,8 +299,8 @@ def test_a_table_of_a_circuit(tmp_path: Path) -> None:
             assert (found["decision"], found["error"]) == (None, why)
             continue
         assert (found["decision"], found["unknown"]) == (why.decision, list(why.unknown))
-        shortest = why.sufficient_reasons(shortest=True)
-        assert as_dicts(found["shortest_sufficient"]) == [reason.to_dict() for reason in shortest]
+        shortest = why.sufficient_reasons(general=True, shortest=True)
+        assert as_dicts(found["shortest_sufficient"]) == said("sufficient", shortest)
 
 
 ROW = {"SAT": None, "GPA": "medium", "Essay": "fail", "Interview": "fail"}
@@ -312,16 +315,19 @@ def test_what_is_written(admissions: quia.DecisionGraph) -> None:
     """Text, JSON, page and table say what is not known, and what then only could be."""
     why = quia.explain(admissions, ROW)
     assert "Not known: SAT; the reasons hold whatever it is\n" in str(why)
-    assert "with Interview=pass: Accept\n" in str(why) and "with Essay=pass: could be Accept" in str(why)
+    assert "could change with: Essay=pass\n" in str(why)
+    assert "with Interview=pass (now fail): Accept\n" in str(why)
+    assert "with Essay=pass (now fail): could be Accept" in str(why)
     two = quia.explain(admissions, ROW | {"GPA": "?"})
     assert "Not known: SAT, GPA; the reasons hold whatever they are\n" in str(two)
     found = why.to_dict()
     assert found["unknown"] == ["SAT"] and found["states"].keys() == {"GPA", "Essay", "Interview"}
     assert found["instance"]["SAT"] is None
-    assert [change.get("certain", True) for change in found["counterfactuals"]] == [True, False]
+    assert [change["certain"] for change in found["counterfactuals"]] == [True, False]
     assert "unknown" not in quia.explain(admissions, ROW | {"SAT": 1400}).to_dict()
     assert str(why.bias(["Essay"])).endswith("with Essay=pass, and all else the same, the decision could be Accept")
-    assert why.bias(["Essay"]).to_dict()["certain"] is False and "certain" not in why.bias(["Interview"]).to_dict()
+    assert why.bias(["Essay"]).to_dict()["certain"] is False
+    assert why.bias(["Interview"]).to_dict()["certain"] is True
     source = page(why)
     assert "Not known: SAT; all this holds whatever it is." in source and "not known: may be anything" in source
     assert "could, by what is not known, make it " in source
@@ -330,10 +336,11 @@ def test_what_is_written(admissions: quia.DecisionGraph) -> None:
     (batch,) = table.to_batches()
     written = csv_columns(batch).to_pylist()[0]
     assert written["unknown"] == "SAT"
-    assert written["counterfactuals"] == "Interview: pass: Accept | Essay: pass: could be Accept"
+    assert written["counterfactuals_text"] == "Interview=pass: Accept | Essay=pass: could be Accept"
     line = json.loads(json_lines(batch))
     assert line["unknown"] == ["SAT"]
-    assert line["counterfactuals"] == [{"certain": True} | change for change in found["counterfactuals"]]
+    told = [[(change["decision"], change["certain"]) for change in each["counterfactuals"]] for each in (line, found)]
+    assert told[0] == told[1]
 
 
 def test_every_page_of_a_partial_instance_is_made(admissions: quia.DecisionGraph, shared_data: Path) -> None:
@@ -372,7 +379,7 @@ def test_the_local_page(admissions: quia.DecisionGraph) -> None:
         "certain": False,
     }
     both = compare(admissions, {"one": ROW, "other": ROW | {"SAT": 1400, "GPA": ""}})
-    assert both["congruent"] and both["common_reason"] == {"Essay": "fail", "Interview": "fail"}
+    assert both["congruent"] and both["common_reason"]["features"] == ["Essay", "Interview"]
     assert both["differences"] == [
         {"feature": "SAT", "one": None, "other": "< 1450"},
         {"feature": "GPA", "one": "medium", "other": None},
