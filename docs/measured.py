@@ -278,7 +278,10 @@ def _rounded(number: float | None) -> str:
 
 
 def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.0f} %"
+    """A share in percent; what is not all is at most 99."""
+    if share is None:
+        return "–"
+    return f"{100 if share == 1 else min(round(100 * share), 99)} %"
 
 
 def _times(ratio: float | None) -> str:
