@@ -147,6 +147,11 @@ def nearest_single(number: float) -> float:
         return math.copysign(math.inf, number)
 
 
+def first_above(number: float, *, single: bool = False) -> float:
+    """The least number above a number, of 32-bit numbers if they are `single`."""
+    return -_single_before(-number) if single else math.nextafter(number, math.inf)
+
+
 def _single_before(number: float) -> float:
     """The greatest 32-bit number below a 32-bit number."""
     if number == -math.inf:

@@ -110,7 +110,12 @@ class Literal:
     @property
     def sentence(self) -> str:
         """What it says, to be read aloud: `W is at most 3`, `GPA is low or medium`, `GPA is not high`."""
-        return f"{self.feature} is {self._words('not ')}"
+        return f"{self.feature} is {self.predicate}"
+
+    @property
+    def predicate(self) -> str:
+        """What such a sentence says of the feature, after its verb: `at most 3`, `low or medium`, `not high`."""
+        return self._words("not ")
 
     @property
     def denial(self) -> str:

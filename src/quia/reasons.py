@@ -243,10 +243,14 @@ class Reasons(ByFields):
         )
 
     def _index(self, name: object) -> int:
-        for index, variable in enumerate(self.variables):
-            if variable.name == name:
-                return index
-        raise InstanceError(f"{shown(name)} is no feature{did_you_mean(name, [v.name for v in self.variables])}")
+        found = self._places.get(name) if isinstance(name, str) else None
+        if found is None:
+            raise InstanceError(f"{shown(name)} is no feature{did_you_mean(name, self._places)}")
+        return found
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {variable.name: index for index, variable in enumerate(self.variables)}
 
     def __repr__(self) -> str:
         return f"<Reasons: {self.kind}, limit {self.limit}>"

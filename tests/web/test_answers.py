@@ -1,7 +1,11 @@
 """What the page is answered, against brute force: comparisons, facts taken away, and what its form is made of."""
 
+import html
 import json
 import math
+import re
+from collections.abc import Iterator
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -9,9 +13,11 @@ import pytest
 
 import oracle
 import quia
+from quia.compare import compare
 from quia.variables import Variable
 from quia.web import answers
 from strategies import complete_tree, random_case, random_instance, random_neighbour
+from web.conditions_read import states_of
 from web.here import LONG
 
 CASES = 400
@@ -26,58 +32,53 @@ def graph_of(d: dict[str, Any]) -> quia.DecisionGraph:
     return quia.DecisionGraph.from_dict(d)
 
 
-def by_text(graph: quia.DecisionGraph, d: dict[str, Any], changes: dict[str, str]) -> dict[str, Any]:
-    """The oracle's states that texts on the page stand for."""
+def points(graph: quia.DecisionGraph, d: dict[str, Any], changes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """All that a region in JSON admits, in the oracle's states."""
     variables = {v.name: v for v in graph.variables}
-    found = {}
-    for name, text in changes.items():
-        fitting = [s for s in oracle.domain(d, name) if variables[name].text(variables[name].encode(s)) == text]
-        assert len(fitting) == 1
-        found[name] = fitting[0]
-    return found
+    names = [change["feature"] for change in changes]
+    admitted = [
+        [s for s in oracle.domain(d, name) if variables[name].encode(s) in states_of(variables[name], change)]
+        for name, change in zip(names, changes, strict=True)
+    ]
+    assert all(admitted)
+    return (dict(zip(names, point, strict=True)) for point in product(*admitted))
 
 
-def test_comparisons() -> None:
-    """Congruent as the oracle has it; the common reason is a sufficient reason of both; the witness is one."""
+def text_of(markup: str) -> str:
+    return html.unescape(re.sub(r"<[^>]*>", "", markup))
+
+
+def test_comparisons_in_words() -> None:
+    """The page says of two what `compare` finds, which tests/test_compare.py holds against brute force."""
     rng = Random(5)
-    seen = {"congruent": 0, "shorter": 0, "witness": 0, "different": 0}
+    seen = {"congruent": 0, "common reason": 0, "neither": 0, "different": 0}
     for _ in range(CASES):
         d = random_case(rng).graph
         graph = graph_of(d)
         one = random_instance(rng, d)
-        other = random_neighbour(rng, d, one)
+        other = random_neighbour(rng, d, one) if rng.random() < 0.3 else random_instance(rng, d)
         found = answers.compare(graph, {"one": one, "other": other})
-        decisions = [oracle.classify(d, one), oracle.classify(d, other)]
-        a, b = (dict(zip(d["variables"], oracle.world_of(d, i), strict=True)) for i in (one, other))
-        tested = {graph.variables[v].name for v in graph.tested}
-        apart = {name for name in tested if a[name] != b[name]}
-        assert found["decisions"] == decisions
-        assert found["congruent"] == oracle.congruent(d, one, other)
-        assert {row["feature"] for row in found["differences"]} == apart
-        for row in found["differences"]:
-            assert by_text(graph, d, {row["feature"]: row["one"]})[row["feature"]] == a[row["feature"]]
-            assert by_text(graph, d, {row["feature"]: row["other"]})[row["feature"]] == b[row["feature"]]
-        if found["congruent"]:
-            reason = frozenset(found["common_reason"])
-            assert reason in oracle.sufficient_reasons(d, one)
-            assert reason in oracle.sufficient_reasons(d, other)
-            assert not reason & apart
-            assert by_text(graph, d, found["common_reason"]) == {name: a[name] for name in reason}
-            seen["congruent"] += 1
-            # Not all is needed that the two share, so that a reason which is not minimal is seen.
-            seen["shorter"] += len(reason) < len(tested - apart)
+        said, told = text_of(found.pop("html")), compare(quia.explain(graph, one), quia.explain(graph, other))
+        assert found == told.to_dict()
+        assert ("They are congruent: " in said) == oracle.congruent(d, one, other)
+        assert ("for a common reason" in said) == (told.common_reason is not None)
+        if found["decisions"][0] != found["decisions"][1]:
+            seen["different"] += 1
+            assert said.startswith("Decided differently: {} and {}".format(*found["decisions"]))
+            continue
+        assert said.startswith(f"Both {found['decisions'][0]}, ")
+        if told.common_reason is not None:
+            seen["congruent" if told.congruent else "common reason"] += 1
+            assert all(literal.sentence in said for literal in told.common_reason)
+            assert ("They are not congruent, though: " in said) == (not told.congruent)
         else:
-            assert found["common_reason"] is None
-        if not found["congruent"] and decisions[0] == decisions[1]:
-            changes = found["witness"]["changes"]
-            assert set(changes) <= apart
-            changed = {**a, **by_text(graph, d, changes)}
-            assert oracle.worlds(d)[tuple(changed.values())] == found["witness"]["decision"] != decisions[0]
-            seen["witness"] += 1
-        else:
-            assert found["witness"] is None
-        seen["different"] += decisions[0] != decisions[1]
-    assert min(seen.values()) > 20, seen
+            seen["neither"] += 1
+            assert ", but for no common reason" in said
+            assert "someone between the two for whom " in said
+        if told.witness is not None:
+            assert all(literal.sentence in said for literal in told.witness.changes)
+            assert f"decided {told.witness.changed_decision}." in said
+    assert min(seen.values()) > 10, seen
 
 
 def test_common_reasons_drop_what_is_only_needed_with_another_feature() -> None:
@@ -90,12 +91,13 @@ def test_common_reasons_drop_what_is_only_needed_with_another_feature() -> None:
     graph = graph_of(complete_tree(dict.fromkeys("abcde", "01"), decide))
     one = dict.fromkeys("abcde", "1")
     found = answers.compare(graph, {"one": one, "other": {**one, "e": "0"}})
-    assert found["common_reason"] == {"a": "1", "b": "1", "c": "1"}
+    assert found["common_reason"]["features"] == ["a", "b", "c"]
+    assert [condition["in"] for condition in found["common_reason"]["conditions"]] == [["1"], ["1"], ["1"]]
 
 
 def test_answers_are_the_explanations_and_what_holds_without_some_facts() -> None:
     rng = Random(6)
-    seen = {"holds": 0, "falls": 0, "against what is decided": 0, "limited": 0}
+    seen = {"holds": 0, "falls": 0, "against what is decided": 0, "limited": 0, "in states": 0}
     for _ in range(CASES):
         case = random_case(rng)
         d, graph = case.graph, graph_of(case.graph)
@@ -109,13 +111,15 @@ def test_answers_are_the_explanations_and_what_holds_without_some_facts() -> Non
             "costs": case.costs or {},
             "without": without,
             "limit": limit,
+            "states": rng.random() < 0.3,
         }
         found = answers.answer(graph, asked, name="m")
         against = None if case.against == decision else case.against
         seen["against what is decided"] += case.against == decision
         expected = quia.explain(graph, case.instance, against=against, frozen=case.frozen, costs=case.costs)
-        assert found["explanation"] == expected.to_dict(limit=limit)
-        assert set(found["explanation"]) >= {"decision", "necessary", "sufficient"}
+        assert found["explanation"] == expected.to_dict(limit=limit, general=not asked["states"])
+        assert found["explanation"]["general"] != asked["states"]
+        seen["in states"] += asked["states"]
         for kind in ("necessary", "sufficient"):
             given = found["explanation"][kind]
             assert len(given["reasons"]) == min(limit, given["count"])
@@ -130,12 +134,14 @@ def test_answers_are_the_explanations_and_what_holds_without_some_facts() -> Non
         assert told["holds"] == oracle.holds_without(d, case.instance, without, against)
         seen["holds" if told["holds"] else "falls"] += 1
         if told["holds"]:
-            assert told["changes"] == {}
-        else:
-            assert set(told["changes"]) <= set(without)
-            world = dict(zip(d["variables"], oracle.world_of(d, case.instance), strict=True))
-            changed = {**world, **by_text(graph, d, told["changes"])}
-            assert oracle.worlds(d)[tuple(changed.values())] == told["decision"] != decision
+            assert told["changes"] == []
+            assert "still stands" in told["text"]
+            continue
+        assert {change["feature"] for change in told["changes"]} <= set(without)
+        assert f"it would be {told['decision']}." in told["text"]
+        world = dict(zip(d["variables"], oracle.world_of(d, case.instance), strict=True))
+        for changed in points(graph, d, told["changes"]):
+            assert oracle.worlds(d)[tuple((world | changed).values())] == told["decision"] != decision
     assert min(seen.values()) > 20, seen
 
 
@@ -145,6 +151,7 @@ def test_a_report_has_the_answer_that_was_asked_for() -> None:
         case = random_case(rng)
         graph = graph_of(case.graph)
         asked = {"instance": case.instance, "against": case.against, "frozen": [*case.frozen], "limit": 2}
+        asked["states"] = rng.random() < 0.5
         page = answers.report(graph, asked, name="the model")
         held = page.split('id="quia-explanation"', 1)[1].split(">", 1)[1].split("</script>", 1)[0]
         assert json.loads(held) == answers.answer(graph, asked, name="the model")["explanation"]

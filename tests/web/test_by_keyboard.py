@@ -84,11 +84,21 @@ def test_everything_by_keyboard(watched: Callable[..., Page], people: str, examp
     tab_to(page, r"^stop\|")
     keys.press("Enter")
     expect(page.locator("#compared")).to_be_hidden()
+    tab_to(page, r"^states\|")  # the other form of the reasons, and back
+    keys.press("Space")
+    expect(page).to_have_url(re.compile(r"\?states#"))
+    keys.press("Space")
+    expect(page).not_to_have_url(re.compile(r"\?states#"))
+    assert page.evaluate(FOCUSED).startswith("states|")
     tab_to(page, r"BUTTON\|\|Light up")
     keys.press("Enter")
     expect(page.locator(".lit-now").first).to_be_visible()
     keys.press("Escape")
     expect(page.locator(".lit-now")).to_have_count(0)
+    before = page.locator("#decision").inner_text()
+    tab_to(page, r"BUTTON\|\|Try it")  # a nearest change
+    keys.press("Enter")
+    expect(page.locator("#decision")).not_to_have_text(before)
 
 
 def faults(page: Page) -> list[Any]:

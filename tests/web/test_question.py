@@ -20,9 +20,10 @@ def asked(data: Any) -> Question:
 
 
 def test_questions_are_taken_as_they_are() -> None:
-    assert asked(GOOD) == Question(GOOD["instance"], None, [], {}, [], 10)
-    full = {**GOOD, "against": "c", "frozen": ["a"], "costs": {"a": 1e9, "b": 0.5}, "without": ["b"], "limit": 100}
-    assert asked(full) == Question(GOOD["instance"], "c", ["a"], {"a": 1e9, "b": 0.5}, ["b"], 100)
+    assert asked(GOOD) == Question(GOOD["instance"], None, [], {}, [], False, 10)
+    full = {**GOOD, "against": "c", "frozen": ["a"], "costs": {"a": 1e9, "b": 0.5}, "without": ["b"]}
+    full |= {"states": True, "limit": 100}
+    assert asked(full) == Question(GOOD["instance"], "c", ["a"], {"a": 1e9, "b": 0.5}, ["b"], True, 100)
     assert asked({**GOOD, "limit": 0}).limit == 0
     assert from_json(b'{"one": {"a": 1}, "other": {}}', Pair) == Pair({"a": 1}, {})
 
@@ -65,7 +66,9 @@ def test_names_may_be_broken_texts() -> None:
         ({"instance": {"a": {}}}, "instance has {} for 'a'; it must be a string, a number, true, false or null"),
         ({"instance": {"a": [1]}}, "instance has [1] for 'a'; it must be a string, a number, true, false or null"),
         ({"instance": None}, "instance is None; it must be an object from feature to value"),
-        ({"one": {}}, "the request has 'one'; it may have against, costs, frozen, instance, limit, without"),
+        ({"one": {}}, "the request has 'one'; it may have against, costs, frozen, instance, limit, states, without"),
+        ({"states": 1}, "states is 1; it must be true or false"),
+        ({"states": "yes"}, "states is 'yes'; it must be true or false"),
     ],
 )
 def test_other_questions_are_refused(more: dict[str, Any], said: str) -> None:
@@ -150,7 +153,7 @@ def test_the_document_and_the_server_take_the_same_requests(kind: Any) -> None:
     rng = Random(9)
     names = [*get_type_hints(kind), "more"]
     seen = {True: 0, False: 0}
-    for _ in range(5000):
+    for _ in range(10_000):
         sent = {name: rng.choice(VALUES) for name in names if rng.random() < (0.05 if name == "more" else 0.5)}
         if rng.random() < 0.7:
             sent |= {name: {"a": rng.choice(VALUES[:19])} for name in ("instance", "one", "other") if name in names}

@@ -7,7 +7,7 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -15,13 +15,14 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 import quia
 from quia.cli import main
 from quia.show import layout
 from quia.show.html import fragment, page
 from quia.show.markup import element
+from web.conditions_read import signs_of
 from web.made_models import HOSTILE, chain, circuit_file, hostile, random_instance, random_tree
 
 ROBIN = {"SAT": 1400, "GPA": "medium", "Essay": "fail", "Interview": "fail"}
@@ -39,12 +40,16 @@ def section(source: str, name: str) -> str:
 
 
 def shown_reasons(source: str, name: str) -> list[dict[str, str]]:
-    """The reasons on a part's cards, read back from the markup."""
+    """The conditions on a part's cards, read back from the markup."""
     cards = re.findall(r'<div class="card[^>]*>(.*?)</div>', section(source, name), re.DOTALL)
     chip = r'<span class="fact(?: equals)?" data-f="\d+"><b>(.*?)</b> <span class="state">(.*?)</span>'
-    return [
-        {text_of(f): text_of(s).replace("≤", "<=").replace("≥", ">=") for f, s in re.findall(chip, c)} for c in cards
-    ]
+    return [{text_of(f): text_of(s) for f, s in re.findall(chip, c)} for c in cards]
+
+
+def told(reasons: Iterable[quia.Reason]) -> list[dict[str, str]]:
+    """The conditions that cards should show: of a general necessary reason, what its features would need to be."""
+    shown = (reason.changes if reason.is_general and reason.kind == "necessary" else reason for reason in reasons)
+    return [{literal.feature: literal.signs for literal in literals} for literals in shown]
 
 
 @pytest.mark.parametrize(
@@ -55,6 +60,8 @@ def shown_reasons(source: str, name: str) -> list[dict[str, str]]:
         (["--frozen", "Interview"], {"frozen": ["Interview"]}),
         (["--cost", "Interview=5", "--cost", "SAT=2"], {"costs": {"Interview": 5, "SAT": 2}}),
         (["--limit", "1"], {}),
+        (["--states"], {}),
+        (["--states", "--against", "Accept"], {"against": "Accept"}),
     ],
 )
 def test_page_says_what_the_json_says(
@@ -67,17 +74,28 @@ def test_page_says_what_the_json_says(
     assert main(["report", model, *SETS, *options, "-o", str(file)]) == 0
     source = file.read_text()
 
+    explanation = quia.explain(quia.load(model), ROBIN, **question)
+    variables, limit = explanation.variables, 1 if "--limit" in options else 10
+    # The first reason, and the first change, say the same in both forms.
+    assert ('class="switch"' in source) == (not {"--states", "--limit"} & {*options})
     for kind in ("sufficient", "necessary"):
-        assert shown_reasons(source, kind) == answer[kind]["reasons"]
-        assert f'data-count="{answer[kind]["count"]}"' in section(source, kind)
-    assert shown_reasons(source, "changes") == [change["changes"] for change in answer["counterfactuals"]]
+        what = "changes" if answer["general"] and kind == "necessary" else "conditions"
+        expected = [signs_of(variables, reason[what]) for reason in answer[kind]["reasons"]]
+        if 'class="switch"' in source:  # the page has the other form too
+            of_kind = explanation.sufficient_reasons if kind == "sufficient" else explanation.necessary_reasons
+            expected += told(of_kind(limit=limit))
+        assert shown_reasons(source, kind) == expected
+        count = "" if answer[kind]["count"] is None else f' data-count="{answer[kind]["count"]}"'
+        assert f'class="count"{count} data-sets="{answer[kind]["sets"]}"' in section(source, kind)
+    changes = [signs_of(variables, change["changes"]) for change in answer["counterfactuals"]]
+    assert shown_reasons(source, "changes") == changes
     verdict = text_of(re.search(r"<h1>.*?</h1>", source)[0])  # type: ignore[index]
     assert answer["decision"] in verdict
     embedded = re.search(r'<script type="application/json" id="quia-explanation">(.*?)</script>', source)
     assert embedded
     assert json.loads(embedded[1]) == answer
 
-    shares = quia.explain(quia.load(model), ROBIN, **question).importance()
+    shares = explanation.importance()
     bars = re.findall(r'class="name">(.*?)</span>.*?class="said">(\d+) of (\d+)', section(source, "shares"))
     assert {name: Fraction(int(part), int(whole)) for name, part, whole in bars} == shares
     facts = section(source, "instance")
@@ -135,7 +153,7 @@ def test_sizes_of_real_trees(name: str, most: int, shared_data: Path) -> None:
         explanation = quia.explain(tree, row)
         source = page(explanation)
         assert len(source.encode()) < most
-        assert f'data-count="{explanation.count_sufficient()}"' in section(source, "sufficient")
+        assert f'data-sets="{explanation.count_sufficient()}"' in section(source, "sufficient")
 
 
 @pytest.mark.parametrize("frozen", [0, 19_999])
@@ -148,8 +166,9 @@ def test_a_path_of_20_000_tests_is_a_page_of_bounded_size(frozen: int) -> None:
     assert source.count('class="step"') <= 60
     assert len(source) - len(json.dumps(answer)) < 1_000_000
     assert answer["sufficient"]["count"] == 1
-    assert answer["necessary"]["count"] == n - frozen
-    assert answer["necessary"]["reasons"] == [{f"v{i}": "yes"} for i in range(frozen, n)][:10]
+    assert answer["necessary"]["sets"] == n - frozen
+    shown = [reason["states"] for reason in answer["necessary"]["reasons"]]
+    assert shown == [{f"v{i}": "yes"} for i in range(frozen, n)][:10]
     assert len(answer["counterfactuals"]) == min(10, n - frozen)
     if not frozen:
         assert "and 19,940 facts more" in section(source, "sufficient")
@@ -180,7 +199,8 @@ def test_a_circuit_has_no_way_and_all_the_rest(kind: str, tmp_path: Path) -> Non
     assert 'class="part way"' not in source
     for part in ("necessary", "changes", "shares", "instance", "complete", "claims"):
         section(source, part)
-    assert shown_reasons(source, "sufficient") == [r.to_dict() for r in explanation.sufficient_reasons()]
+    assert shown_reasons(source, "sufficient") == told(explanation.sufficient_reasons(general=True))
+    assert 'class="switch"' not in source  # of what is true or false, both forms say the same
 
 
 def test_a_layout_has_every_node_once_and_edges_go_down() -> None:
@@ -198,7 +218,8 @@ def test_notebooks_show_the_same(examples: Path) -> None:
     explanation = quia.explain(quia.load(str(examples / "admissions.json")), ROBIN)
     shown = explanation._repr_html_()
     assert shown == fragment(explanation)
-    assert shown_reasons(shown, "sufficient") == shown_reasons(page(explanation), "sufficient")
+    for kind in ("sufficient", "necessary"):
+        assert shown_reasons(shown, kind) == shown_reasons(page(explanation), kind)
 
 
 def test_making_a_page_needs_no_extra(examples: Path) -> None:
@@ -238,6 +259,59 @@ def test_page_in_a_browser(watched: Callable[..., Page], examples: Path, tmp_pat
         assert serious == []
         shown.keyboard.press("Escape")
         assert shown.locator(".lit-now").count() == 0
+
+
+def ages() -> quia.DecisionGraph:
+    """Who earns more than 7055.5, or is over 49.5 and earns more than 5095.5, is rich; 21.5 makes no difference."""
+    gain = quia.Variable.numeric("gain", [1384, 5095.5, 7055.5])
+    age = quia.Variable.numeric("age", [21.5, 49.5])
+    edges = [(), (), ((((0, 0), (1, 1)), 0), (((2, 2),), 1)), ((((0, 1),), 0), (((2, 2),), 2), (((3, 3),), 1))]
+    return quia.DecisionGraph.build([gain, age], ["<=50K", ">50K"], [-1, -1, 1, 0], [0, 1, -1, -1], edges)
+
+
+def test_the_page_says_what_is_true_as_a_person_would() -> None:
+    source = page(quia.explain(ages(), {"gain": 2174, "age": 52}))
+    lead = re.search(r'<p class="lead">.*?</p>', source)[0]  # type: ignore[index]
+    general, states = map(text_of, re.findall(r'<span class="in-[a-z]+">(.*?rest\.)</span>', lead))
+    assert general == "It is so because gain is at most 5095.5, whatever the rest."
+    assert states == "It is so because gain is more than 1384 and at most 5095.5, whatever the rest."
+    assert text_of(lead).endswith("It would be >50K if gain were more than 5095.5 (now 2174).")
+    assert text_of(section(source, "sufficient")).count("gain ≤ 5095.5 here 2174") == 1
+    assert "would needgain > 5095.5 now 2174" in text_of(section(source, "necessary"))
+    assert "gain > 5095.5 now 2174makes it >50K" in text_of(section(source, "changes"))
+    assert 'class="try"' not in source  # there is no form to put values into
+
+
+def test_both_ways_of_two_features_are_told() -> None:
+    source = page(quia.explain(ages(), {"gain": 6000, "age": 52}))
+    said = text_of(section(source, "sufficient"))
+    assert "gain > 5095.5 here 6000" in said
+    assert "age > 49.5 here 52" in said
+    assert [set(each) for each in shown_reasons(source, "changes")] == [{"gain"}, {"age"}]
+    assert "It would be <=50K if gain were at most 5095.5 (now 6000)." in text_of(source)
+
+
+def test_a_reference_table_says_how_many_a_reason_fits() -> None:
+    people = [{"gain": gain, "age": 30} for gain in (0, 5000, 6000, 9000)]
+    source = page(quia.explain(ages(), {"gain": 2174, "age": 30}, data=people))
+    assert "gain ≤ 5095.5 here 2174fits 2 of 4 rows" in text_of(section(source, "sufficient"))
+    assert "gain > 7055.5 now 2174fits 1 of 4 rows" in text_of(section(source, "necessary"))
+
+
+def test_the_switch_shows_one_form_at_a_time(watched: Callable[..., Page], tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(page(quia.explain(ages(), {"gain": 2174, "age": 52})))
+    shown = watched()
+    shown.goto(file.as_uri())
+    for _ in range(2):
+        expect(shown.locator(".lead")).to_contain_text("gain is at most 5095.5", use_inner_text=True)
+        assert shown.locator(".sufficient .card:visible .state").all_inner_texts() == ["≤ 5095.5"]
+        assert shown.locator(".necessary .card:visible .state").all_inner_texts()[0] == "> 5095.5"
+        shown.get_by_label("in the model’s own states").check()
+        expect(shown.locator(".lead")).to_contain_text("gain is more than 1384 and at most 5095.5", use_inner_text=True)
+        assert shown.locator(".sufficient .card:visible .state").all_inner_texts() == ["> 1384 and ≤ 5095.5"]
+        assert shown.locator(".changes .card:visible .state").all_inner_texts() == ["> 5095.5"]
+        shown.get_by_label("in the model’s own states").uncheck()
 
 
 def test_folded_branches_open_from_the_drawing(watched: Callable[..., Page], tmp_path: Path) -> None:

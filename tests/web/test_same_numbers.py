@@ -59,6 +59,9 @@ def question(chooser: random.Random, classifier: Any) -> tuple[dict[str, Any], l
     if chooser.random() < 0.5:
         asked["limit"] = chooser.randrange(20)
         options += ["--limit", str(asked["limit"])]
+    if chooser.random() < 0.3:
+        asked["states"] = True
+        options += ["--states"]
     return asked, options
 
 
@@ -85,6 +88,7 @@ def test_random_questions(
             assert main(["report", *command, "-o", str(tmp_path / "page.html")]) == 0
             asked_page = client.post(f"/api/models/{model['id']}/report", json=asked).text
             assert asked_page == (tmp_path / "page.html").read_text()
-            shown = re.findall(r'data-count="(\d+)"', asked_page)
+            shown = re.findall(r'class="part (\w+)">(?:(?!</section>).)*? data-sets="(\d+)"', asked_page, re.DOTALL)
             constant = "Nothing could change this" in asked_page
-            assert shown == ([] if constant else [str(expected[k]["count"]) for k in ("sufficient", "necessary")])
+            kinds = [] if constant else ["sufficient", "necessary"]
+            assert shown == [(kind, str(expected[kind]["sets"])) for kind in kinds]

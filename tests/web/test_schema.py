@@ -166,6 +166,6 @@ def test_the_limits_are_in_the_document() -> None:
     assert (name["schema"]["minLength"], name["schema"]["maxLength"]) == (1, 200)
 
 
-@pytest.mark.parametrize(("name", "kind"), [("explanation", Explanation), ("model", Model)])
+@pytest.mark.parametrize(("name", "kind"), [("explanation-2", Explanation), ("model-1", Model)])
 def test_the_files_are_made_from_the_types(name: str, kind: Any) -> None:
-    assert json.loads((SCHEMAS / f"{name}-1.json").read_text()) == json_schema(kind), "run python docs/schemas.py"
+    assert json.loads((SCHEMAS / f"{name}.json").read_text()) == json_schema(kind), "run python docs/schemas.py"

@@ -13,6 +13,7 @@ from playwright.sync_api import Page, Route, expect
 import quia
 from quia.cli import main
 from quia.load import json as quia_json
+from web.conditions_read import signs_of
 from web.conftest import Serve
 from web.made_models import HOSTILE, circuit_file, hostile, random_tree
 
@@ -122,7 +123,7 @@ def test_states_are_shown_in_the_words_of_the_server(watched: Callable[..., Page
     for name in ("SAT", "Essay"):
         field(page, name).get_by_text("Options").click()
         field(page, name).get_by_label("take this fact away").check()
-    expect(page.locator("#without")).to_contain_text("with SAT state 1 of SAT and Essay = state 1 of Essay it would be")
+    expect(page.locator("#without")).to_contain_text("with SAT at least 1450 and Essay pass it would be Accept.")
 
 
 def test_why_not(watched: Callable[..., Page], people: str, examples: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -156,7 +157,7 @@ def test_freeze_costs_and_facts_taken_away(
     expect(page.locator("#without")).to_contain_text("Without GPA the decision still stands")
     field(page, "Essay").get_by_label("take this fact away").check()
     expect(page.locator("#without")).to_contain_text("no longer stands")
-    expect(page.locator("#without")).to_contain_text("with GPA = high and Essay = pass it would be Accept")
+    expect(page.locator("#without")).to_contain_text("with GPA high and Essay pass it would be Accept.")
     explanation = quia.explain(quia.load(str(examples / "admissions.json")), ROBIN)
     assert explanation.holds_without(["GPA"])
     assert not explanation.holds_without(["GPA", "Essay"])
@@ -170,17 +171,107 @@ def test_compare_two_people(watched: Callable[..., Page], people: str, examples:
     page.click("#keep")
     expect(page.locator("#comparison")).to_contain_text("the same to the model")
     page.click("#row-after")
-    expect(page.locator("#comparison h2")).to_contain_text("ongruent")
+    expect(page.locator("#comparison h2")).to_contain_text("Both Accept, ")
     scott = {"SAT": 1500, "GPA": "low", "Essay": "fail", "Interview": "pass"}
     april = scott | {"Essay": "pass"}
-    congruent = quia.explain(graph, scott).is_congruent(april)
-    expect(page.locator("#comparison h2")).to_contain_text("Congruent" if congruent else "Not congruent")
+    assert quia.explain(graph, scott).is_congruent(april)
+    assert str(quia.explain(graph, scott).common_reason(april)) == "SAT >= 1450 and Interview=pass"
+    expect(page.locator("#comparison h2")).to_have_text("Both Accept, for a common reason")
+    expect(page.locator("#comparison")).to_contain_text("because SAT is at least 1450 and Interview is pass, whatever")
+    expect(page.locator("#comparison")).to_contain_text("They are congruent")
     expect(page.locator("#comparison tbody tr")).to_have_count(1)
     page.click("#row-before")
     page.click("#row-before")
     expect(page.locator("#comparison h2")).to_have_text("Decided differently: Accept and Reject")
     page.click("#stop")
     expect(page.locator("#compared")).to_be_hidden()
+
+
+@pytest.fixture(scope="session")
+def gains(serve: Serve, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Who gains more than 7055.5, or more than 5095.5 and is older than 49.5, is rich; 1384 and 21.5 only split."""
+    gain = quia.Variable.numeric("gain", [1384, 5095.5, 7055.5], single=True)
+    age = quia.Variable.numeric("age", [21.5, 49.5], missing=True)
+    edges = [(), (), ((((0, 1), (3, 3)), 0), (((2, 2),), 1)), ((((0, 1),), 0), (((2, 2),), 2), (((3, 3),), 1))]
+    graph = quia.DecisionGraph.build([gain, age], ["poor", "rich"], [-1, -1, 1, 0], [0, 1, -1, -1], edges)
+    folder = tmp_path_factory.mktemp("gains")
+    quia_json.write(graph, folder / "gains.json")
+    (folder / "rows.csv").write_text("gain,age\n2174,52\n6000,30\n6000,30.5\n")
+    return serve(folder / "gains.json", "--data", folder / "rows.csv")
+
+
+def conditions(page: Page, part: str) -> list[list[str]]:
+    """What each of a part's cards says."""
+    found = page.locator(f".{part} .card").evaluate_all(
+        "all => all.map(one => [...one.querySelectorAll('.fact')].map(fact => fact.innerText))"
+    )
+    return [list(card) for card in found]
+
+
+def test_reasons_as_wide_as_they_are_true_or_in_states(watched: Callable[..., Page], gains: str) -> None:
+    page = opened(watched(origin=gains), gains)
+    settled(page, "poor")
+    switch = page.get_by_label("in the model’s own states")
+    lead = page.locator(".lead")
+    expect(lead).to_have_text(
+        "It is so because gain is at most 5095.5, whatever the rest. It would be rich if gain were more than 5095.5"
+        " (now 2174)."
+    )
+    assert conditions(page, "sufficient") == [["gain ≤ 5095.5 here 2174"]]
+    assert conditions(page, "necessary") == [["gain > 5095.5 now 2174"]]
+    assert json.loads(saved(page, "#json"))["general"]
+    expect(page).to_have_url(f"{gains}/#1")
+
+    switch.check()
+    expect(lead).to_contain_text("because gain is more than 1384 and at most 5095.5, whatever the rest.")
+    expect(page).to_have_url(f"{gains}/?states#2")
+    assert conditions(page, "sufficient") == [["gain > 1384 and ≤ 5095.5"]]
+    assert conditions(page, "necessary") == [["gain > 1384 and ≤ 5095.5"]]
+    assert conditions(page, "changes") == [["gain > 5095.5 now 2174"]]
+    assert not json.loads(saved(page, "#json"))["general"]
+    assert 'class="switch"' not in saved(page, "#report")
+    page.reload()
+    expect(lead).to_contain_text("because gain is more than 1384 and at most 5095.5, whatever the rest.")
+    expect(switch).to_be_checked()
+
+    page.go_back()
+    expect(lead).to_contain_text("because gain is at most 5095.5, whatever the rest.")
+    expect(switch).not_to_be_checked()
+    assert 'class="switch"' in saved(page, "#report")
+
+    page.goto(f"{gains}/?states")  # the address can ask for them
+    expect(lead).to_contain_text("because gain is more than 1384 and at most 5095.5, whatever the rest.")
+    expect(switch).to_be_checked()
+
+
+def test_a_nearest_change_is_tried_by_a_click(watched: Callable[..., Page], gains: str) -> None:
+    page = opened(watched(origin=gains), gains)
+    page.locator("#row").fill("2")
+    page.locator("#row").press("Enter")
+    expect(page.locator(".lead")).to_contain_text("gain were more than 7055.5 (now 6000)")
+    assert conditions(page, "changes") == [["gain > 7055.5 now 6000"], ["age > 49.5 now 30"]]
+    box = field(page, "age").locator("input.number")
+    page.locator(".changes .card").nth(1).click()  # the whole card, as the button on it does
+    settled(page, "rich")
+    expect(box).to_have_value("50")
+    expect(field(page, "age").locator(".tags")).to_have_text("was 30")
+    assert conditions(page, "changes")[0] == ["gain ≤ 5095.5 now 6000"]
+    page.locator(".changes .card").first.get_by_role("button", name="Try it").press("Enter")
+    settled(page, "poor")
+    expect(field(page, "gain").locator("input.number")).to_have_value("5095")
+    assert page.evaluate("document.activeElement.id") == "answer"  # what was pressed is gone
+    page.go_back()
+    settled(page, "rich")
+    page.go_back()
+    settled(page, "poor")
+    expect(box).to_have_value("30")
+
+    page.click("#row-after")  # a value with a decimal is tried with one
+    expect(box).to_have_value("30.5")
+    page.locator(".necessary .card").nth(1).get_by_role("button", name="Try it").click()
+    settled(page, "rich")
+    expect(box).to_have_value("49.6")
+    assert page.locator(".lit-now").count() == 0
 
 
 def test_a_bad_row_says_so_and_the_page_goes_on(watched: Callable[..., Page], people: str) -> None:
@@ -304,7 +395,8 @@ def test_circuits(
                 "all => all.map(one => Object.fromEntries([...one.querySelectorAll('.fact')].map("
                 "fact => [fact.querySelector('b').textContent, fact.querySelector('.state').textContent])))"
             )
-            assert cards == answer[reasons]["reasons"]
+            what = "conditions" if reasons == "sufficient" else "changes"
+            assert cards == [signs_of(circuit.variables, reason[what]) for reason in answer[reasons]["reasons"]]
     page.locator("#against").select_option(str(1 - int(circuit.classify(instance))))
     expect(page.locator("#decision")).to_contain_text(", not ")
     page.click("#keep")

@@ -5,18 +5,21 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from functools import cache
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from quia.classifier import HasPath, offers
-from quia.errors import TooLarge
+from quia.errors import TooLarge, Unsupported
 from quia.nnf import NNF
 from quia.patience import LAST_SHARE
 from quia.show.html_facts import MOST_LISTED, table
 from quia.show.html_formula import formula
 from quia.show.html_graph import way
-from quia.show.html_reasons import changes, claims, notes, reasons, shares, verdict
+from quia.show.html_reasons import changes, claims, each_form, notes, reasons, shares, verdict
 from quia.show.markup import Markup, clean, element, join, script_data, short
 from quia.show.words import Facts
 
@@ -40,36 +43,61 @@ def article(
     # An element's id must be its own among all that a notebook shows.
     key = json.dumps([answer.plain_instance, answer.against, model], sort_keys=True)
     prefix = f"q{hashlib.sha256(key.encode()).hexdigest()[:8]}-"
-    made = parts(explanation, answer, branches=branches, timeout=timeout, model=model, prefix=prefix)
+    forms = forms_of(explanation, answer)
+    made = parts(explanation, forms, branches=branches, timeout=timeout, model=model, prefix=prefix)
     return element("article", made.values(), class_="quia")
+
+
+def forms_of(explanation: Explanation, answer: Answer) -> list[Answer]:
+    """An answer, and if its reasons are general, the same with those in the instance's states, where they are others.
+
+    Those are what the general ones were made of, so they cost next to nothing.
+    """
+    if not answer.is_general or answer.is_constant:
+        return [answer]
+    limit, timeout = answer.necessary.limit, answer.necessary.patience.for_last_step
+    necessary, sufficient = (
+        listing(shortest=answer.is_shortest, limit=limit, timeout=timeout)
+        for listing in (explanation.necessary_reasons, explanation.sufficient_reasons)
+    )
+    pairs = ((necessary, answer.necessary), (sufficient, answer.sufficient))
+    if all([one.literals for one in states] == [one.literals for one in general] for states, general in pairs):
+        return [answer]
+    return [answer, replace(answer, necessary=necessary, sufficient=sufficient, is_general=False)]
 
 
 def parts(
     explanation: Explanation,
-    answer: Answer,
+    forms: Sequence[Answer],
     *,
     branches: int = BRANCHES,
     timeout: float | None = None,
     listed: int = MOST_LISTED,
     model: str | None = None,
     prefix: str = "",
+    editable: bool = False,
 ) -> dict[str, Markup]:
-    """The parts of the article by their names, in order; those that the explanation has none of are left out."""
-    facts, classifier = Facts(answer.variables), explanation.classifier
-    importance = None if answer.sufficient.count is None else _importance(explanation, timeout)
+    """The parts of the article by their names, in order; those that the explanation has none of are left out.
+
+    The `forms` are answers that differ in what their reasons say of features; the first is what is seen at first. Where
+    the page has a form to put values into, it is `editable`.
+    """
+    answer, classifier = forms[0], explanation.classifier
+    facts, rows = Facts(answer.variables), None if explanation.reference is None else len(explanation.reference)
+    importance = None if answer.sufficient.set_count is None else _importance(explanation, timeout)
     complete = complete_reason_if_found(explanation, answer)
     # Without the shares it is only known that what the complete reason does not mention is in no reason.
     mentioned = answer.tested if complete is None else complete.mentioned
     mattering = set(mentioned) if importance is None else {facts.index[name] for name in importance}
     made = {
-        "verdict": verdict(answer, facts),
-        "sufficient": None if answer.is_constant else reasons(answer, facts, "sufficient"),
-        "necessary": None if answer.is_constant else reasons(answer, facts, "necessary"),
-        "changes": changes(answer, facts),
-        "shares": None if answer.is_constant else shares(importance, facts, answer.sufficient.count),
+        "verdict": verdict(forms, facts),
+        "sufficient": None if answer.is_constant else reasons(forms, facts, "sufficient", rows=rows, editable=editable),
+        "changes": changes(answer, facts, editable=editable),
+        "necessary": None if answer.is_constant else reasons(forms, facts, "necessary", rows=rows, editable=editable),
+        "shares": None if answer.is_constant else shares(importance, facts, answer.sufficient.set_count),
         "instance": table(answer, facts, mattering, certain=importance is not None, listed=listed),
         "way": way(classifier, answer, facts, branches, prefix) if offers(classifier, HasPath) else None,
-        "complete": None if complete is None else formula(complete, answer, facts),
+        "complete": _formulas(explanation, forms, facts),
         "claims": claims(answer),
         "notes": notes(classifier, model),
     }
@@ -84,9 +112,23 @@ def _importance(explanation: Explanation, timeout: float | None) -> Shares | Non
         return None
 
 
+def _formulas(explanation: Explanation, forms: Sequence[Answer], facts: Facts) -> Markup | None:
+    """The formula that the reasons of each form come from; None if there is none to see."""
+    drawn = each_form(forms, partial(_formula, explanation), facts, "div")
+    return element("section", drawn, class_="part complete") if any(drawn) else None
+
+
+def _formula(explanation: Explanation, answer: Answer, facts: Facts) -> Markup | None:
+    if answer.is_general and explanation.has_closed_form:
+        with suppress(Unsupported):
+            return formula(explanation.general_reason, answer, facts)
+    complete = complete_reason_if_found(explanation, answer)
+    return None if complete is None else formula(complete, replace(answer, is_general=False), facts)
+
+
 def complete_reason_if_found(explanation: Explanation, answer: Answer) -> NNF | None:
     """The complete reason, unless it has no closed form and the reasons that it is made of were not found in time."""
-    is_found = answer.necessary.count is not None and not answer.is_shortest
+    is_found = answer.necessary.set_count is not None and not answer.is_shortest
     return explanation.complete_reason if is_found or explanation.has_closed_form else None
 
 

@@ -1,9 +1,10 @@
-"""Two instances side by side: congruent or not, and why."""
+"""Two instances side by side: decided for a common reason or not, congruent or not, and why."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from quia.bias import Bias
 from quia.compare import Comparison
 from quia.literal import State
 from quia.show.markup import Markup, element, join, short
@@ -19,24 +20,7 @@ def comparison(found: Comparison, variables: Iterable[Variable]) -> Markup:
     """The comparison as one element."""
     facts = Facts(variables)
     one, other = found.decisions
-    parts: list[Markup] = [element("h2", _headline(found))]
-    if found.common_reason is not None:
-        reason = found.common_reason
-        enough = join([facts.clauses(reason, most=MOST_TOLD), " force the decision for both, whatever else they are."])
-        parts.append(element("p", enough if reason else "The model decides so whatever the features are."))
-    elif found.witness is not None and not found.witness.changes:
-        parts.append(element("p", "What they share does not settle it; time ran out before an example was found."))
-    elif found.witness is not None:
-        parts.append(
-            element(
-                "p",
-                "What they share does not settle it: with all that in common, someone for whom ",
-                facts.clauses(found.witness.changes, most=MOST_TOLD),
-                " is decided ",
-                element("strong", short(str(found.witness.changed_decision)), class_="class other"),
-                ".",
-            )
-        )
+    parts = [element("h2", _headline(found)), *(element("p", said) for said in _why(found, facts))]
     if found.differences:
         rows = [
             element(
@@ -60,21 +44,51 @@ def comparison(found: Comparison, variables: Iterable[Variable]) -> Markup:
 
 
 def _headline(found: Comparison) -> Markup:
-    one, other = found.decisions
-    if found.congruent:
-        return join(["Congruent: both ", element("strong", short(one), class_="class"), ", for a common reason"])
+    one, other = (short(decided) for decided in found.decisions)
     if one == other:
-        return join(
-            ["Not congruent: both ", element("strong", short(one), class_="class"), ", but for no common reason"]
-        )
+        reason = "for a common reason" if found.common_reason is not None else "but for no common reason"
+        return join(["Both ", element("strong", one, class_="class"), f", {reason}"])
     return join(
         [
             "Decided differently: ",
-            element("strong", short(one), class_="class"),
+            element("strong", one, class_="class"),
             " and ",
-            element("strong", short(other), class_="class other"),
+            element("strong", other, class_="class other"),
         ]
     )
+
+
+def _why(found: Comparison, facts: Facts) -> Iterator[Markup]:
+    """What forces the decision for both, if anything does, and whether they are congruent."""
+    reason, witness = found.common_reason, found.witness
+    if reason is not None:
+        told = facts.clauses(reason, most=MOST_TOLD)
+        yield join(["It is so for both because ", told, ", whatever the rest."] if reason else [_WHATEVER])
+    if found.congruent:
+        yield join(["They are congruent: the states that they share force the decision by themselves."])
+    elif witness is not None and reason is not None:
+        short_of = "They are not congruent, though: the states that they share are not enough. "
+        yield join([short_of, _someone(witness, facts, "someone")])
+    elif witness is not None:
+        yield _someone(witness, facts, "someone between the two")
+
+
+def _someone(witness: Bias, facts: Facts, who: str) -> Markup:
+    """Who has what the two share, and is decided otherwise."""
+    if not witness.changes:
+        return join([f"Time ran out before {who} was found who is decided otherwise."])
+    return join(
+        [
+            f"With all that they share, {who} for whom ",
+            facts.clauses(witness.changes, most=MOST_TOLD),
+            " is decided " if witness.certain else " could be decided ",
+            element("strong", short(str(witness.changed_decision)), class_="class other"),
+            ".",
+        ]
+    )
+
+
+_WHATEVER = "The model decides so whatever the features are."
 
 
 def _state(state: State | None) -> str:

@@ -1,4 +1,4 @@
-"""The complete reason on the page: nested boxes, 'all of' and 'any of', that fold."""
+"""The general or the complete reason on the page: nested boxes, 'all of' and 'any of', that fold."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 from quia.answer import Answer
 from quia.dag import AND, LITERAL
 from quia.nnf import NNF
-from quia.show.html_reasons import section
 from quia.show.markup import Markup, element, join
 from quia.show.words import Facts, plural
 
@@ -18,7 +17,7 @@ _OPEN_DEPTH = 3
 
 
 def formula(reason: NNF, answer: Answer, facts: Facts) -> Markup | None:
-    """The complete reason as a drawing; None if it is trivial."""
+    """The general reason, or of reasons in states the complete one, as a drawing; None if it is trivial."""
     if reason.is_true or reason.is_false:
         return None
     held = "the decision" if answer.against is None else f"“not {answer.against}”"
@@ -29,7 +28,8 @@ def formula(reason: NNF, answer: Answer, facts: Facts) -> Markup | None:
     drawn = element("div", join(_drawn(reason, facts)), class_="formula")
     if len(reason) > 60:
         drawn = element("details", element("summary", "Show the formula"), drawn)
-    return section("complete", "The complete reason", drawn, about=about)
+    title = "The general reason" if answer.is_general else "The complete reason"
+    return join([element("h2", title), element("p", about, class_="about"), drawn])
 
 
 def _drawn(reason: NNF, facts: Facts) -> Iterator[Markup]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from quia.errors import listed
 from quia.show.markup import Markup, element, join, short
+from quia.show.trying import values_to_try
 from quia.show.words import Facts, number, percent, plural
 
 if TYPE_CHECKING:
     from quia.answer import Answer
     from quia.classifier import Classifier
     from quia.counterfactual import Counterfactual
+    from quia.literal import Literal
     from quia.reason import Kind, Reason
     from quia.reasons import Reasons
 
@@ -34,34 +37,75 @@ def section(name: str, title: str, *children: Markup | None, about: str | Markup
     )
 
 
-def verdict(answer: Answer, facts: Facts) -> Markup:
+def verdict(forms: Sequence[Answer], facts: Facts) -> Markup:
     """The decision in a sentence, with one reason for it and one way out of it."""
-    decision, against = answer.decision, answer.against
+    answer = forms[0]
     decided = [
         "The model decided ",
-        element("strong", short(decision), class_="class"),
-        *([", not ", element("strong", short(against), class_="class other")] if against is not None else []),
+        element("strong", short(answer.decision), class_="class"),
+        *([", not ", _class(answer.against)] if answer.against is not None else []),
         ".",
     ]
-    lead: list[Markup | str] = []
-    if answer.is_constant:
-        held = decision if against is None else f"not {against}"
-        given = ", with what is taken as given" if answer.frozen else ""
-        lead = [f"Nothing could change this: it is {short(held)} whatever the features are{given}."]
-    elif (reason := next(iter(answer.sufficient), None)) is not None:
-        lead = ["That ", facts.clauses(reason), " is enough for it, whatever the rest. "]
-    if not answer.is_constant and answer.changes:
-        change = answer.changes[0]
-        lead += [
-            "It would be " if change.certain else "It could be ",
-            element("strong", short(change.decision), class_="class other"),
-            " if ",
-        ]
-        lead += [facts.clauses(change.changes, verb="were"), "."]
+    lead: list[str | None] = [_nothing(answer)]
+    if not answer.is_constant:
+        lead = [*each_form(forms, _because, facts), _unless(answer, facts)]
     if answer.unknown:
-        lead.append(f" {_not_known(answer.unknown)}")
+        lead.append(_not_known(answer.unknown))
+    told = [piece for part in lead if part is not None for piece in (part, " ")]
     return element(
-        "header", element("h1", decided), element("p", lead, class_="lead") if lead else None, class_="verdict"
+        "header",
+        element("h1", decided),
+        element("p", told[:-1], class_="lead") if told else None,
+        _switch() if len(forms) > 1 else None,
+        class_="verdict",
+    )
+
+
+def _switch() -> Markup:
+    """What shows the other form; the page's style does it, without any script."""
+    return element(
+        "label",
+        element("input", type="checkbox", class_="by-states"),
+        " Show reasons in the model’s own states, instead of the widest conditions that are true",
+        class_="switch",
+    )
+
+
+def each_form(
+    forms: Sequence[Answer], made: Callable[[Answer, Facts], Markup | None], facts: Facts, tag: str = "span"
+) -> list[Markup | None]:
+    """The same of each form of the reasons: where there are several, one is seen at a time."""
+    if len(forms) == 1:
+        return [made(forms[0], facts)]
+    found = ((made(each, facts), "in-general" if each.is_general else "in-states") for each in forms)
+    return [part and element(tag, part, class_=form) for part, form in found]
+
+
+def _nothing(answer: Answer) -> Markup:
+    held = answer.decision if answer.against is None else f"not {answer.against}"
+    given = ", with what is taken as given" if answer.frozen else ""
+    return join([f"Nothing could change this: it is {short(held)} whatever the features are{given}."])
+
+
+def _because(answer: Answer, facts: Facts) -> Markup | None:
+    """One reason for it."""
+    reason = next(iter(answer.sufficient), None)
+    return None if reason is None else join(["It is so because ", facts.clauses(reason), ", whatever the rest."])
+
+
+def _unless(answer: Answer, facts: Facts) -> Markup | None:
+    """One way out of it."""
+    if not answer.changes:
+        return None
+    change = answer.changes[0]
+    return join(
+        [
+            "It would be " if change.certain else "It could be ",
+            _class(change.decision),
+            " if ",
+            facts.clauses(change.changes, verb="were", values=answer.plain_instance),
+            ".",
+        ]
     )
 
 
@@ -70,52 +114,142 @@ def _not_known(unknown: Sequence[str]) -> str:
     return f"Not known: {listed(short(name, 60) for name in unknown)}; all this holds whatever {it}."
 
 
-def reasons(answer: Answer, facts: Facts, kind: Kind) -> Markup:
-    """The reasons of a kind as cards."""
-    found = answer.sufficient if kind == "sufficient" else answer.necessary
-    about = {
-        "sufficient": "The facts on any one card force the decision by themselves, whatever everything else is.",
-        "necessary": "The decision can only change if every fact on at least one of these cards changes;"
-        " and for each card there is such a change.",
-    }[kind]
+def reasons(forms: Sequence[Answer], facts: Facts, kind: Kind, *, rows: int | None, editable: bool) -> Markup:
+    """The reasons of a kind as cards; with `editable`, what a necessary one says can be tried."""
     title = {"sufficient": "Why: sufficient reasons", "necessary": "What would change it: necessary reasons"}[kind]
-    cards = [_card(reason, facts, place) for place, reason in enumerate(found, 1)]
-    order = "shortest first" if answer.question.costs is None else "cheapest first"
-    return section(
-        kind,
-        title,
-        element("p", _how_many(found, len(cards), order), class_="count", data_count=found.count),
-        element("ol", cards, class_="cards") if cards else None,
-        about=about,
+
+    def listing(answer: Answer, facts: Facts) -> Markup:
+        found = answer.sufficient if kind == "sufficient" else answer.necessary
+        values = answer.plain_instance
+        # Where features are unknown, the changed facts may be decided so or so.
+        can_try = editable and answer.is_general and not answer.unknown
+        cards, before = [], None
+        for place, reason in enumerate(found, 1):
+            is_again = reason.features == before
+            before = reason.features
+            cards.append(_card(reason, facts, values, place, rows, is_again=is_again, can_try=can_try))
+        order = "shortest first" if answer.question.costs is None else "cheapest first"
+        count = len(cards) if found.complete else found.count
+        return join(
+            [
+                element("p", _about(answer, kind), class_="about"),
+                element(
+                    "p",
+                    _how_many(found, len(cards), count, order),
+                    class_="count",
+                    data_count=count,
+                    data_sets=found.set_count,
+                ),
+                element("ol", cards, class_="cards") if cards else None,
+            ]
+        )
+
+    return section(kind, title, *each_form(forms, listing, facts, "div"))
+
+
+def _about(answer: Answer, kind: Kind) -> str:
+    """What the cards of a kind say."""
+    if kind == "sufficient":
+        force = "Each card alone forces the decision, whatever everything else is."
+        return f"{force} Its conditions are as wide as they can be and still do." if answer.is_general else force
+    changes = "the decision changes" if answer.against is None else f"the decision becomes {answer.against}"
+    can = "can change it" if answer.against is None else f"can make it {answer.against}"
+    if not answer.is_general:
+        return (
+            f"Each card is a set of facts, none to spare, that {can}: altered properly, and all else kept, {changes}."
+        )
+    certainly = "" if not answer.unknown else ", for some values of what is not known"
+    return (
+        f"Each card is a set of facts, none to spare, that {can}, and what they would need to be: wherever they meet"
+        f" these conditions, all else kept, {changes}{certainly}."
     )
 
 
-def _how_many(found: Reasons, given: int, order: str) -> str:
-    if found.count is None:
+def _how_many(found: Reasons, given: int, count: int | None, order: str) -> str:
+    sets = found.set_count
+    if sets is None:
         if not given:
             return "They could not be found within the time and memory given."
         more = "these are all" if found.complete else "there may be more"
         return f"{plural(given, 'reason')} found within the time and memory given, {order}; {more}."
-    total = plural(found.count, f"{found.kind} reason")
-    if given < found.count:
-        return f"{total} in all; the first {number(given)}, {order}."
+    over = f" over {plural(sets, 'set')} of features"
+    first = f"the first{'' if given == 1 else f' {number(given)}'}, {order}" if given else "none is listed"
+    if count is None and given != found.limit:
+        first = f"{number(given)} found before time ran out, {order}"
+    if count is None:
+        return f"{found.kind.capitalize()} reasons{over} in all; {first}."
+    total = plural(count, f"{found.kind} reason") + (over if count != sets else "")
+    if given < count:
+        return f"{total} in all; {first}."
     return f"{total} in all{f', {order}' if given > 1 else ''}."
 
 
-def _card(reason: Reason, facts: Facts, place: int) -> Markup:
+def _card(
+    reason: Reason,
+    facts: Facts,
+    values: Mapping[str, Any],
+    place: int,
+    rows: int | None,
+    *,
+    is_again: bool,
+    can_try: bool,
+) -> Markup:
+    """A reason; `is_again` if that before it is about the same features."""
     if not reason:
         return element("li", element("p", "Nothing is needed: it is so whatever the features are.", class_="card"))
     label = join(["Light up", element("span", f" reason {place}", class_="hidden")])
+    is_region = reason.is_general and reason.kind == "necessary"
+    told = reason.changes if is_region else reason.literals
+    chips = [facts.chip(literal, extra=_beside(literal, facts, values, reason)) for literal in told[:MOST_CHIPS]]
+    fits = "" if reason.rows is None or rows is None else f"fits {number(reason.rows)} of {plural(rows, 'row')}"
     return element(
         "li",
         element(
             "div",
-            _chips([facts.chip(literal) for literal in reason.literals[:MOST_CHIPS]], len(reason)),
-            element("button", label, type="button", class_="light", aria_pressed="false"),
+            _said_before(is_region, is_again),
+            _chips(chips, len(reason)),
+            element("p", fits, class_="need") if fits else None,
+            element(
+                "p",
+                _try(told, values, place) if is_region and can_try else None,
+                element("button", label, type="button", class_="light", aria_pressed="false"),
+                class_="foot",
+            ),
             class_="card",
             data_fs=facts.numbers(reason.features[:MOST_LISTED]),
         ),
     )
+
+
+def _said_before(is_region: bool, is_again: bool) -> Markup | None:
+    """What a card says before its conditions."""
+    said = (
+        "or would need"
+        if is_region and is_again
+        else "would need"
+        if is_region
+        else is_again and "or, with the same features"
+    )
+    return element("p", said, class_="need") if said else None
+
+
+def _beside(literal: Literal, facts: Facts, values: Mapping[str, Any], reason: Reason) -> str:
+    """The value beside a condition that does not name it."""
+    if not reason.is_general:
+        return ""
+    if reason.kind == "necessary":
+        return facts.now(literal, values)
+    said = facts.given(literal.feature, values.get(literal.feature), 40)
+    return "" if said == literal.signs else f"here {said}"
+
+
+def _try(changes: Sequence[Literal], values: Mapping[str, Any], place: int) -> Markup | None:
+    """What puts values of a region of changes, the nearest ones, into the page's form."""
+    found = values_to_try(changes, values)
+    if found is None:
+        return None
+    label = join(["Try it", element("span", f" with change {place}", class_="hidden")])
+    return element("button", label, type="button", class_="try", data_set=json.dumps(found))
 
 
 def _chips(chips: list[Markup], total: int) -> Markup:
@@ -125,27 +259,30 @@ def _chips(chips: list[Markup], total: int) -> Markup:
     return element("ul", [element("li", chip) for chip in chips], rest, class_="chips")
 
 
-def changes(answer: Answer, facts: Facts) -> Markup | None:
-    """The smallest changes that flip the decision."""
+def changes(answer: Answer, facts: Facts, *, editable: bool) -> Markup | None:
+    """The smallest changes that flip the decision; with `editable`, they can be tried."""
     found = answer.changes
     if not found:
         return None
     values = answer.plain_instance
     rows = []
-    for change in found:
-        chips = [
-            facts.chip(state, extra=f"now {facts.given(state.feature, values.get(state.feature), 40)}")
-            for state in change.changes[:MOST_CHIPS]
-        ]
+    for place, change in enumerate(found, 1):
+        chips = [facts.chip(literal, extra=facts.now(literal, values)) for literal in change.changes[:MOST_CHIPS]]
         rows.append(
             element(
                 "li",
                 element(
                     "div",
                     _chips(chips, len(change.changes)),
-                    element("p", element("span", _makes(change), class_="arrow"), _class(change.decision)),
+                    element(
+                        "p",
+                        element("span", element("span", _makes(change), class_="arrow"), _class(change.decision)),
+                        # What is not certain could not even be decided: it depends on what is not known.
+                        _try(change.changes, values, place) if editable and change.certain else None,
+                        class_="foot",
+                    ),
                     class_="card change",
-                    data_fs=facts.numbers(state.feature for state in change.changes[:MOST_LISTED]),
+                    data_fs=facts.numbers(literal.feature for literal in change.changes[:MOST_LISTED]),
                 ),
             )
         )
@@ -159,10 +296,10 @@ def changes(answer: Answer, facts: Facts) -> Markup | None:
         many = f"The only {what} change"
     return section(
         "changes",
-        "What would flip it",
+        "Nearest changes",
         element("ol", rows, class_="cards"),
         about=f"{many}{', each' if len(found) > 1 else ''} of {size}, with all else as it is."
-        " In an interval, any number will do.",
+        " Any value that meets a condition will do.",
     )
 
 

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from quia.literal import Literal
 from quia.show.markup import Markup, element, join, short
 from quia.variables import MISSING, Variable
+
+if TYPE_CHECKING:
+    from quia.bias import Bias
 
 MOST_TOLD = 4
 """How many facts a sentence tells."""
 
 
 def listed(parts: Sequence[str | Markup], last: str = "and") -> Markup:
-    """Parts in a row as in a sentence.
+    """Parts in a row as in a sentence, where an 'and' within a part is not taken for one between them.
 
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
+    >>> listed(["a", "b", "c"]), listed(["W is more than 1 and at most 2", "GPA is low"])
+    ('a, b and c', 'W is more than 1 and at most 2, and GPA is low')
     """
+    return join(_in_a_row(parts, last))
+
+
+def _in_a_row(parts: Sequence[str], last: str = "and") -> Sequence[str]:
+    """The parts and what is said between them."""
     if len(parts) <= 1:
-        return join(parts)
+        return parts
     commas = [piece for part in parts[:-2] for piece in (part, ", ")]
-    return join([*commas, parts[-2], f" {last} ", parts[-1]])
+    comma = "," if any(f" {word} " in part for part in parts for word in ("and", "or")) else ""
+    return [*commas, parts[-2], f"{comma} {last} ", parts[-1]]
 
 
 def number(count: int) -> str:
@@ -61,6 +70,19 @@ def plural(count: int, name: str) -> str:
     return f"{number(count)} {name}{ending}"
 
 
+def without_text(found: Bias) -> str:
+    """Whether a decision stands without some facts, in a sentence."""
+    without = f"Without {''.join(_in_a_row(found.protected))}"
+    if not found.biased:
+        return f"{without} the decision still stands: the other facts force it."
+    falls = f"{without} the decision no longer stands"
+    if not found.changes:
+        return f"{falls}; time ran out before an example was found."
+    would = "would" if found.certain else "could"
+    changed = "".join(_in_a_row([literal.phrase for literal in found.changes]))
+    return f"{falls}: with {changed} it {would} be {found.changed_decision}."
+
+
 class Facts:
     """How the facts about one classifier's variables are shown: by name, each with its number."""
 
@@ -76,7 +98,7 @@ class Facts:
             element("b", short(feature)),
             " ",
             element("span", short(literal.signs), class_="state"),
-            element("span", f" {extra}", class_="was") if extra else None,
+            [" ", element("span", extra, class_="was")] if extra else None,
             # Circuits number their features, and "1 0" says little.
             class_="fact equals" if feature.isdecimal() and not literal.variable.is_numeric else "fact",
             data_f=self.index[feature],
@@ -87,18 +109,33 @@ class Facts:
         missing = self.variables[self.index[feature]].is_missing(value)
         return MISSING if missing else short(str(value), most).strip() or "''"
 
+    def now(self, literal: Literal, values: Mapping[str, Any]) -> str:
+        """What a feature that would change is at present."""
+        return f"now {self.given(literal.feature, values.get(literal.feature), 40)}"
+
     def numbers(self, features: Iterable[str]) -> str:
         """The features' numbers, as the page's script wants them."""
         return " ".join(str(self.index[name]) for name in features)
 
-    def clause(self, literal: Literal, *, verb: str = "is") -> Markup:
-        """A fact as part of a sentence."""
-        said = f" {verb} {literal.words if literal.variable.is_numeric else short(literal.words, 60)}"
+    def clause(self, literal: Literal, *, verb: str = "is", now: str = "") -> Markup:
+        """A fact as part of a sentence; `now` is what the feature's value is at present."""
+        said = f" {verb} {literal.predicate if literal.variable.is_numeric else short(literal.predicate, 120)}"
         feature = literal.feature
-        return element("span", element("bdi", short(feature, 60)), said, class_="clause", data_f=self.index[feature])
+        made = element("span", element("bdi", short(feature, 60)), said, class_="clause", data_f=self.index[feature])
+        return join([made, f" ({now})"]) if now else made
 
-    def clauses(self, literals: Collection[Literal], *, verb: str = "is", most: int = MOST_TOLD) -> Markup:
-        """A reason as a sentence, of a long one the beginning and how many facts more."""
-        told = [self.clause(literal, verb=verb) for literal in islice(literals, most)]
+    def clauses(
+        self,
+        literals: Collection[Literal],
+        *,
+        verb: str = "is",
+        most: int = MOST_TOLD,
+        values: Mapping[str, Any] | None = None,
+    ) -> Markup:
+        """A reason as a sentence, of a long one the beginning and how many facts more; `values` are the present."""
+        told = [
+            self.clause(literal, verb=verb, now="" if values is None else self.now(literal, values))
+            for literal in islice(literals, most)
+        ]
         more = len(literals) - len(told)
         return join([listed(told), f" (and {plural(more, 'fact')} more)" if more else ""])

@@ -15,6 +15,7 @@ from quia.literal import State
 from quia.question import Terms, given_values
 from quia.show.html import complete_reason_if_found, page, parts
 from quia.show.html_compare import comparison
+from quia.show.words import without_text
 from quia.variables import Variable, decide_instance
 
 TIMEOUT = 1.0
@@ -91,15 +92,28 @@ def explanation_of(classifier: Classifier, asked: Mapping[str, Any]) -> Explanat
 def answer(classifier: Classifier, asked: Mapping[str, Any], *, name: str) -> dict[str, Any]:
     """Why, as the JSON of `quia explain --json` and as HTML in parts; and whether it holds without some facts."""
     explanation = explanation_of(classifier, asked)
-    found = explanation.answer(limit=asked.get("limit", 10), timeout=TIMEOUT)
+    found = _found(explanation, asked)
     return {
         "explanation": found.to_dict(),
         "mentioned": _mentioned(explanation, found),
         "without": _without(explanation, asked.get("without") or ()),
         "html": parts(
-            explanation, found, branches=BRANCHES, timeout=TIMEOUT, listed=LISTED, model=name, prefix="quia-"
+            explanation,
+            [found],
+            branches=BRANCHES,
+            timeout=TIMEOUT,
+            listed=LISTED,
+            model=name,
+            prefix="quia-",
+            editable=True,
         ),
     }
+
+
+def _found(explanation: Explanation, asked: Mapping[str, Any]) -> Answer:
+    """The answer that a request asks for: general reasons, unless it wants the instance's states."""
+    general = not asked.get("states", False)
+    return explanation.answer(limit=asked.get("limit", 10), timeout=TIMEOUT, general=general)
 
 
 def _mentioned(explanation: Explanation, found: Answer) -> list[str]:
@@ -110,22 +124,24 @@ def _mentioned(explanation: Explanation, found: Answer) -> list[str]:
 
 
 def _without(explanation: Explanation, features: Sequence[str]) -> dict[str, Any] | None:
-    """Whether the decision holds whatever some features are; if not, states of them with which it does not."""
+    """Whether the decision holds whatever some features are; if not, a region of them in which it does not."""
     if not features:
         return None
     found = explanation.bias(features, timeout=TIMEOUT)
     return {
         "features": list(found.protected),
         "holds": not found.biased,
-        "changes": {state.feature: state.text for state in found.changes},
+        "changes": [literal.condition for literal in found.changes],
         "decision": found.changed_decision,
         "certain": found.certain,
+        "text": without_text(found),
     }
 
 
 def report(classifier: Classifier, asked: Mapping[str, Any], *, name: str) -> str:
     """The page of `quia report`."""
-    return page(explanation_of(classifier, asked), limit=asked.get("limit", 10), timeout=TIMEOUT, model=name)
+    explanation = explanation_of(classifier, asked)
+    return page(explanation, answer=_found(explanation, asked), timeout=TIMEOUT, model=name)
 
 
 def compare(classifier: Classifier, asked: Mapping[str, Any]) -> dict[str, Any]:

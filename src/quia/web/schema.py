@@ -41,6 +41,7 @@ class Question(Struct, forbid_unknown_fields=True):
     frozen: Features = []
     costs: Annotated[dict[str, Cost], Meta(description="an object from feature to a positive number")] = {}
     without: Features = []
+    states: Annotated[bool, Meta(description="true or false")] = False
     limit: Annotated[int, Meta(ge=0, le=MOST_REASONS, description=f"a whole number from 0 to {MOST_REASONS}")] = 10
 
 
@@ -337,9 +338,13 @@ class Without(Struct, forbid_unknown_fields=True):
 
     features: list[str]
     holds: bool
-    changes: Annotated[Facts, Meta(description="States of them with which it does not hold.")]
+    changes: Annotated[
+        Conditions,
+        Meta(description="A region of them in which it does not hold; empty if it holds, or if time ran out first."),
+    ]
     decision: Annotated[str | None, Meta(description="The class then; null if it holds.")]
     certain: Annotated[bool, Meta(description="Whether it is that class whatever the unknown features are.")]
+    text: Annotated[str, Meta(description="The same in a sentence.")]
 
 
 class Answer(Struct, forbid_unknown_fields=True):

@@ -15,6 +15,7 @@
 
   document.addEventListener("click", (event) => {
     const target = event.target instanceof Element ? event.target : null;
+    if (target?.closest(".quia .try")) return; // what is tried is made anew
     const button = target?.closest(".quia .light") ?? target?.closest(".quia .card")?.querySelector(".light");
     if (button) {
       const article = button.closest(".quia");

@@ -1,6 +1,6 @@
 // The page: a question (model, facts, what is given) in, an answer shown; every settled question is a step of the
 // browser's history, so that back and forward work.
-import { make, nominalField, numericField, options, readable } from "/assets/fields.js";
+import { make, nominalField, numericField, options } from "/assets/fields.js";
 
 const FEW = 30; // so many features are all shown; of more, those that matter
 const ROOM = 200; // so many fields at once
@@ -8,7 +8,7 @@ const PATIENCE = 300; // ms until a question under way gives way to a newer one,
 const $ = (id) => document.getElementById(id);
 
 let model = null; // what the server says of the chosen model
-let question = null; // { model, instance, begun (the instance before edits), against, frozen, costs, without, row }
+let question = null; // { model, instance, begun (the instance before edits), against, frozen, costs, without, states, row }
 let kept = null; // the instance to compare with
 let fields = new Map();
 let answered = null; // the last answer
@@ -30,7 +30,7 @@ const ask = async (path, options = {}) => {
   throw new Error(fault.error ?? `The server answered ${response.status}.`);
 };
 const post = (path, body, signal) => ask(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal });
-const asked = ({ instance, against, frozen, costs, without }) => ({ instance, against, frozen, costs, without });
+const asked = ({ instance, against, frozen, costs, without, states }) => ({ instance, against, frozen, costs, without, states });
 
 // --- the answer
 
@@ -87,7 +87,7 @@ const show = (answer, comparison, newest) => {
   const { explanation } = answer;
   write($("decision"), explanation.against === null ? `Decision: ${explanation.decision}` : `Decision: ${explanation.decision}, not ${explanation.against}`);
   document.title = `${explanation.decision} · ${model.name} · quia`;
-  if (newest) { showAgainst(explanation); showFields(); } // before much else is to be laid out, as values force it
+  if (newest) { showAgainst(explanation); $("states").checked = question.states; showFields(); } // before much else is to be laid out, as values force it
   showWithout(answer.without);
   showParts(answer.html);
   $("compared").hidden = !comparison;
@@ -143,12 +143,7 @@ const showAgainst = (explanation) => {
 const showWithout = (without) => {
   $("without").hidden = !without;
   if (!without) return;
-  const names = without.features.join(", ");
-  const variables = new Map(model.variables.map((variable) => [variable.name, variable]));
-  const changed = Object.entries(without.changes).map(([name, state]) => `${name} ${variables.get(name).kind === "numeric" ? "" : "= "}${readable(variables.get(name), state)}`).join(" and ");
-  $("without").textContent = without.holds
-    ? `Without ${names} the decision still stands: the other facts force it.`
-    : `Without ${names} the decision no longer stands: with ${changed} it ${without.certain ? "would" : "could"} be ${without.decision}.`;
+  write($("without"), without.text);
   $("without").className = without.holds ? "without holds" : "without falls";
 };
 
@@ -228,6 +223,13 @@ const edit = (name, value, settled) => {
   update({ settled });
 };
 
+// What a card says would change the decision, with the values that the server found nearest to the present ones.
+const tryOut = async (button) => {
+  question = { ...question, instance: { ...question.instance, ...JSON.parse(button.dataset.set) } };
+  await update();
+  if (document.activeElement === document.body) $("answer").focus({ preventScroll: true }); // the button is gone
+};
+
 const toggle = (what, name, value) => {
   if (what === "cost") {
     const { [name]: _, ...costs } = question.costs;
@@ -244,7 +246,7 @@ const toggle = (what, name, value) => {
 const push = () => {
   const state = { question, kept };
   if (JSON.stringify(history.state) === JSON.stringify(state)) return;
-  history[history.state?.question ? "pushState" : "replaceState"](state, "", `#${past.length + 1}`);
+  history[history.state?.question ? "pushState" : "replaceState"](state, "", `${location.pathname}${question.states ? "?states" : ""}#${past.length + 1}`);
   past.unshift({ state, decision: answered.explanation.decision, text: difference(past[0]?.state.question, question) });
   past.length = Math.min(past.length, 30);
   $("history").hidden = past.length < 2;
@@ -260,6 +262,7 @@ const difference = (before, now) => {
   const changed = Object.keys(now.instance).filter((name) => before.instance[name] !== now.instance[name]);
   if (changed.length > 2) return now.row ? `row ${now.row}` : `${changed.length} facts changed`;
   if (changed.length) return changed.map((name) => `${name}: ${now.instance[name]}`).join(", ");
+  if (before.states !== now.states) return now.states ? "in states" : "as wide as true";
   if (before.against !== now.against) return now.against === null ? "why" : `why not ${now.against}`;
   return "what is given changed";
 };
@@ -269,11 +272,15 @@ const restore = async (state, { remember = false } = {}) => {
   if (state.question.model !== model?.id) await choose(state.question.model, { begin: false });
   ({ question, kept } = state);
   question.begun ??= question.instance;
+  question.states ??= false;
   if (question.row) $("row").value = question.row;
   await update({ remember });
 };
 
 // --- models and rows
+
+// The address may ask for reasons in states, and says so where the page was asked.
+const wantsStates = () => ![null, "0", "false"].includes(new URLSearchParams(location.search).get("states"));
 
 const choose = async (id, { begin = true, described = null } = {}) => {
   try {
@@ -291,7 +298,7 @@ const choose = async (id, { begin = true, described = null } = {}) => {
   $("work").hidden = false;
   build();
   if (!begin) return;
-  question = { model: model.id, instance: model.example, begun: model.example, against: null, frozen: [], costs: {}, without: [], row: null };
+  question = { model: model.id, instance: model.example, begun: model.example, against: null, frozen: [], costs: {}, without: [], states: wantsStates(), row: null };
   if (data) await pick(1);
   else await update();
 };
@@ -336,6 +343,11 @@ const save = (name, blob) => {
 $("model").addEventListener("change", () => choose($("model").value));
 $("file").addEventListener("change", () => { drop($("file").files[0]); $("file").value = ""; });
 $("against").addEventListener("change", () => { question = { ...question, against: $("against").value || null }; update(); });
+$("states").addEventListener("change", () => { question = { ...question, states: $("states").checked }; update(); });
+$("explanation").addEventListener("click", (event) => {
+  const button = event.target.closest(".try") ?? event.target.closest(".card.change")?.querySelector(".try");
+  if (button) tryOut(button);
+});
 const showFromStart = () => { room = ROOM; showFields(); };
 $("filter").addEventListener("input", showFromStart);
 $("all").addEventListener("change", showFromStart);
