@@ -26,6 +26,8 @@ DRAWN = ("rows", "columns")
 _LOOPED = 300
 _KERNEL_ROWS = 200_000
 _WRITTEN = 100_000
+_GENERAL_ROWS = 50_000
+_RUNS = 3
 
 
 class Measured(NamedTuple):
@@ -84,7 +86,28 @@ def run(arguments: argparse.Namespace) -> int:
         for drawn in DRAWN:
             for size in sizes:
                 write(_line(arguments, classifier, source, drawn, size, looped[drawn], Path(folder)))
+    for drawn in DRAWN:
+        write(_general(classifier, next(_tables(source, drawn, _GENERAL_ROWS, _GENERAL_ROWS)), drawn))
     return 0
+
+
+def _general(classifier: DecisionGraph, table: pa.Table, drawn: str) -> str:
+    """What general reasons cost more than the rows' own states, in `quia.explain_batch`; the best of several runs."""
+    from quia.batch.arrow import explain_batch
+
+    cpu = {}
+    for general in (False, True):
+        taken = []
+        for _ in range(_RUNS):
+            started = time.process_time()
+            explain_batch(classifier, table, general=general)
+            taken.append(time.process_time() - started)
+        cpu[general] = min(taken)
+    ratio = cpu[True] / cpu[False]
+    return (
+        f"{drawn} drawn, general reasons: {ratio:.2f} times the CPU of the rows' own states ({table.num_rows:,} rows,"
+        f" {cpu[True]:.2f} s and {cpu[False]:.2f} s)"
+    )
 
 
 _HEAD = (
@@ -135,10 +158,10 @@ def _batch(arguments: argparse.Namespace, data: Path, output: Path) -> Measured:
 
 
 def _kernel(classifier: DecisionGraph, table: pa.Table, threads: int) -> Measured:
-    """The kernel alone, on rows that are encoded already, every one of them worked out."""
+    """The kernel alone, on rows that are encoded already, every one of them worked out, in general reasons."""
     rows = _states(classifier, table)
     started, cpu = time.perf_counter(), time.process_time()
-    classifier.kernel.batch(rows, threads=threads)
+    classifier.kernel.batch(rows, threads=threads, general=True, numbers=classifier.number_counts)
     # Rows that cannot be explained cost nothing, and are rows of the table: as they do and are for the batch.
     return Measured(time.perf_counter() - started, time.process_time() - cpu)
 
@@ -156,8 +179,8 @@ def _loop(classifier: DecisionGraph, table: pa.Table) -> float:
             why = explain(classifier, row)
         except InstanceError:
             continue
-        list(why.necessary_reasons(shortest=True, limit=10))
-        list(why.sufficient_reasons(shortest=True, limit=10))
+        list(why.necessary_reasons(general=True, shortest=True, limit=10))
+        list(why.sufficient_reasons(general=True, shortest=True, limit=10))
     return len(rows) / (time.perf_counter() - started)
 
 

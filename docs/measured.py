@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "table": ("table", "--paper-rows", "20", "--paper-limit", "2", "--out", "{to}"),
     "learned": ("table", "--learn", "--benchmark", "spambase", "--paper-rows", "20", "--paper-limit", "2", *_KEPT),
     "kernel.json": ("kernel", "--json", "{to}"),
+    "widths.json": ("widths", "--rows", "50", "--only", "widths", "--json", "{to}"),
     "circuits.json": ("circuits", "--json", "{to}"),
     "peers": ("peers", "--rows", "8", "--limit", "10", "--out", "{to}"),
 }
@@ -180,6 +181,29 @@ def passes(results: dict[str, Any]) -> str:
     return filled(text)
 
 
+def widths(results: dict[str, Any]) -> str:
+    """How wide reasons are and how many rows they fit, in the instance's states (before) and in general form."""
+    head = ["tree", "nodes", "states that a condition on a number admits", "conditions on numbers that got wider"]
+    head += ["rows that a reason fits", "changes admitted that flip the decision", "nearest changes"]
+    rows = [head]
+    for r in results["widths"]:
+        fits = f"{_rounded(r['rows_before'])} → {_rounded(r['rows_after'])} of {r['table']:,}"
+        flips = f"{_percent(r['flips_before'])} → {_percent(r['flips_after'])}"
+        near = f"{_rounded(r['cells'])} → {_rounded(r['regions'])}"
+        cells = [f"{r['nodes']:,}", f"1 → {_rounded(r['width_mean'])}", _percent(r["widened"]), fits, flips, near]
+        rows.append([r["name"], *cells])
+    of = results["widths"]
+    rows_each = max(r["instances"] for r in of)
+    checked, refuted = sum(r["checked"] for r in of), sum(len(r["refuted"]) for r in of)
+    said = (
+        f"Before → after, on {rows_each} rows of each tree: means of widths and of nearest changes, medians of rows. A"
+        " reason that fits is the first of the shortest sufficient ones; the changes are those of shortest necessary"
+        f" reasons with one feature. Of {checked:,} reasons and regions, all that are shown, {refuted or 'none'} failed"
+        " the check by `quia.verify` with `maximal=True` (regions: by deciding every point)."
+    )
+    return f"{table(rows)}\n{filled(said)}"
+
+
 def circuits(results: Sequence[dict[str, Any]]) -> str:
     """Complete reasons of circuits as these grow: every second size, and the slopes over all."""
     head = ["circuit", "nodes", "edges", "size of a complete reason", "its size / the circuit's", "time", "a node"]
@@ -226,6 +250,7 @@ BLOCKS: dict[str, Block] = {
     "ratios": ("kernel.json", ratios),
     "growth": ("kernel.json", growth),
     "passes": ("kernel.json", passes),
+    "widths": ("widths.json", widths),
     "circuits": ("circuits.json", circuits),
     "necessary": ("circuits.json", necessary),
     "peers": ("peers", peers),
@@ -244,6 +269,19 @@ def _slope(results: Sequence[dict[str, Any]], decision: str) -> str:
     known = [r for r in results if r["decisions"][decision]["seconds"]]
     grows = slope([r["nodes"] + r["edges"] for r in known], [r["decisions"][decision]["seconds"] for r in known])
     return "–" if grows is None else f"{grows:.2f}"
+
+
+def _rounded(number: float | None) -> str:
+    if number is None:
+        return "–"
+    return f"{number:,.0f}" if number >= 10 or number == int(number) else f"{number:.1f}"
+
+
+def _percent(share: float | None) -> str:
+    """A share in percent; what is not all is at most 99."""
+    if share is None:
+        return "–"
+    return f"{100 if share == 1 else min(round(100 * share), 99)} %"
 
 
 def _times(ratio: float | None) -> str:

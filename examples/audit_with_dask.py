@@ -34,3 +34,5 @@ whole = explain_partition(applicants)
 assert result["id"].tolist() == whole["id"].tolist(), "no row is lost or reordered"
 assert result["decision"].tolist() == whole["decision"].tolist()
 print(result["decision"].value_counts().to_string())
+print("The rules behind most of them:")
+print(result["shortest_sufficient_text"].str[0].value_counts().head(3).to_string())

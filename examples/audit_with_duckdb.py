@@ -18,15 +18,25 @@ db.execute("""
 
 # A result that fits in memory: give the query's answer to explain_batch, and ask DuckDB about what comes back.
 rejected = db.sql('SELECT * FROM applicants WHERE "SAT" < 1400')
-reasons = quia.explain_batch(graph, rejected, ids=["id"], limit=1)
+reasons = quia.explain_batch(graph, rejected, ids=["id"])
 db.register("reasons", reasons)
-print("Features in the shortest sufficient reason of rejected applicants:")
-for feature, count in db.sql("""
-    SELECT state.feature, count(*) AS n
-    FROM (SELECT unnest(shortest_sufficient[1]) AS state FROM reasons WHERE decision = 'Reject')
-    GROUP BY ALL ORDER BY n DESC, state.feature
+print("The rules behind rejected applicants, and how many each explains:")
+for rule, count in db.sql("""
+    SELECT rule, count(*) AS n
+    FROM (SELECT unnest(shortest_sufficient_text) AS rule FROM reasons WHERE decision = 'Reject')
+    GROUP BY ALL ORDER BY n DESC, rule
 """).fetchall():
-    print(f"  {feature}: {count}")
+    print(f"  {rule}: {count}")
+
+# Conditions are data too: how far would each applicant's SAT have to go, if that alone were enough?
+print("SAT scores that would change a decision:")
+for low, high, count in db.sql("""
+    SELECT change.low, change.high, count(*) AS n
+    FROM (SELECT unnest(shortest_necessary) AS changes FROM reasons), (SELECT unnest(changes) AS change)
+    WHERE len(changes) = 1 AND change.feature = 'SAT'
+    GROUP BY ALL ORDER BY ALL
+""").fetchall():
+    print(f"  from {low} to {high}: {count}")
 
 # A table of any size: record batches stream from DuckDB through quia and back.
 question = ask(graph, counts=True, threads=2)

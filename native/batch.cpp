@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "changes.hpp"
@@ -35,11 +36,24 @@ void append_unknown(ReasonColumns& columns) {
   append(columns, SetTable(0), {});
 }
 
+struct HashOfNumbers {
+  std::size_t operator()(const std::vector<std::int32_t>& numbers) const {
+    std::uint64_t hash = numbers.size();
+    for (const std::int32_t number : numbers) {
+      hash = (hash ^ static_cast<std::uint32_t>(number)) * 0x9E3779B97F4A7C15u;
+      hash ^= hash >> 29;
+    }
+    return static_cast<std::size_t>(hash);
+  }
+};
+
 class RowExplainer {
  public:
   RowExplainer(const Graph& graph, const BatchOptions& options, const std::atomic<bool>& cancelled)
       : graph_(graph), options_(options), budget_(Budget::no_timeout, options.memory, {}, &cancelled),
-        at_once_(!graph.is_tree() && !options.costs && LeastLanes::suits(graph) ? lane_count : 1) {}
+        at_once_(!graph.is_tree() && !options.costs && LeastLanes::suits(graph) ? lane_count : 1),
+        has_frozen_(options.frozen && std::any_of(options.frozen, options.frozen + graph.variable_count(),
+                                                  [](std::uint8_t is_frozen) { return is_frozen != 0; })) {}
 
   void explain(std::span<const std::int32_t> states, std::size_t rows, BatchColumns& columns) {
     const std::size_t width = graph_.variable_count();
@@ -247,19 +261,44 @@ class RowExplainer {
                       [&](std::size_t member) { members_.push_back(variables[member]); });
       if (is_necessary)
         changes_.run(graph_, question, members_, options_.numbers, false, left, boxes_, budget_);
-      else
-        widening_.run(graph_, question, members_, options_.numbers, left, boxes_, budget_);
-      for (std::size_t box = 0; box < boxes_.boxes; ++box) {
+      const Ranges& found = is_necessary ? boxes_ : widened(question, left);
+      const std::size_t boxes = std::min(found.boxes, left), sets = boxes * members_.size();
+      for (std::size_t box = 0; box < boxes; ++box) {
         columns.members.insert(columns.members.end(), members_.begin(), members_.end());
         columns.member_start.push_back(static_cast<std::int64_t>(columns.members.size()));
       }
       const auto base = static_cast<std::int64_t>(columns.range_low.size());
-      for (std::size_t k = 1; k < boxes_.start.size(); ++k) columns.range_start.push_back(base + boxes_.start[k]);
-      columns.range_low.insert(columns.range_low.end(), boxes_.low.begin(), boxes_.low.end());
-      columns.range_high.insert(columns.range_high.end(), boxes_.high.begin(), boxes_.high.end());
-      left -= boxes_.boxes;
+      for (std::size_t k = 1; k <= sets; ++k) columns.range_start.push_back(base + found.start[k]);
+      const auto ranges = static_cast<std::ptrdiff_t>(found.start[sets]);
+      columns.range_low.insert(columns.range_low.end(), found.low.begin(), found.low.begin() + ranges);
+      columns.range_high.insert(columns.range_high.end(), found.high.begin(), found.high.begin() + ranges);
+      left -= boxes;
     }
     columns.reason_start.push_back(static_cast<std::int64_t>(columns.member_start.size()) - 1);
+  }
+
+  // The boxes of the sufficient reason in members_, the first so many at least. They force the decision whatever the other
+  // variables are, so rows that share a reason share its boxes; unless variables are frozen, as each row has its own.
+  const Ranges& widened(const Question& question, std::size_t limit) {
+    if (has_frozen_) {
+      widening_.run(graph_, question, members_, options_.numbers, limit, boxes_, budget_);
+      return boxes_;
+    }
+    key_.clear();
+    for (const std::int32_t member : members_) {
+      key_.push_back(member);
+      key_.push_back(question.states[member]);
+    }
+    const auto known = widened_.find(key_);
+    if (known != widened_.end() && (known->second.limit >= limit || known->second.boxes.boxes < known->second.limit))
+      return known->second.boxes;
+    widening_.run(graph_, question, members_, options_.numbers, limit, boxes_, budget_);
+    if (remembered_ > most_remembered) {
+      widened_.clear();
+      remembered_ = 0;
+    }
+    remembered_ += key_.size() + boxes_.start.size() + boxes_.low.size();
+    return widened_.insert_or_assign(key_, Widened{limit, boxes_}).first->second.boxes;
   }
 
   SetTable first_hitting_sets(const SetTable& clauses) {
@@ -284,6 +323,7 @@ class RowExplainer {
   const BatchOptions& options_;
   Budget budget_;
   const std::size_t at_once_;  // rows
+  const bool has_frozen_;
   LeastLanes lanes_;
   GraphScratch scratch_;
   MinimumHitting search_;
@@ -292,6 +332,14 @@ class RowExplainer {
   Changes changes_;
   Ranges boxes_;
   std::vector<std::int32_t> members_;
+  struct Widened {
+    std::size_t limit;  // so many were wanted
+    Ranges boxes;
+  };
+  static constexpr std::size_t most_remembered = 1u << 21;  // numbers, about
+  std::unordered_map<std::vector<std::int32_t>, Widened, HashOfNumbers> widened_;
+  std::size_t remembered_ = 0;
+  std::vector<std::int32_t> key_;
   std::vector<std::int64_t> local_costs_;
 };
 

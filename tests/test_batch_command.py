@@ -816,5 +816,7 @@ def test_the_benchmark_prints_its_ratios(capsys: pytest.CaptureFixture[str], tmp
     assert [line.split(":")[0] for line in lines[:4]] == [
         f"{d} drawn, {r}" for d in ("rows", "columns") for r in rivals
     ]
-    assert [line.split()[:2] for line in lines[5:]] == [["rows", "500"], ["columns", "500"]]
-    assert all(re.search(r"\d+% +\d+% +\d+x", line) for line in lines[5:])
+    assert [line.split()[:2] for line in lines[5:7]] == [["rows", "500"], ["columns", "500"]]
+    assert all(re.search(r"\d+% +\d+% +\d+x", line) for line in lines[5:7])
+    wanted = r"(rows|columns) drawn, general reasons: \d+\.\d\d times the CPU of the rows' own states"
+    assert len(lines) == 9 and all(re.match(wanted, line) for line in lines[7:])

@@ -76,7 +76,9 @@ def test_the_question_is_passed_on(capsys: pytest.CaptureFixture[str], model: Pa
     assert [condition["text"] for condition in reason["changes"]] == [">= 1450", "pass"]
     assert answer["bias"]["biased"] is False
     code, out, _ = run(capsys, "explain", model, *settings(), "--limit", "1")
-    assert "3 necessary reasons, the first 1 of them" in out
+    assert "Necessary reasons over 3 sets of features: the first 1\n" in out
+    code, out, _ = run(capsys, "explain", model, *settings(), "--limit", "1", "--states")
+    assert "3 necessary reasons, the first 1 of them\n" in out
     code, out, _ = run(capsys, "explain", model, *settings(), "--all")
     assert out.count("would change with") == 3
 

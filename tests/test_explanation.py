@@ -325,7 +325,8 @@ def test_several_reasons_with_the_same_features_are_told_of() -> None:
     data = why.to_dict()["necessary"]
     assert (data["count"], data["sets"], data["complete"]) == (2, 1, True)
     cut = explanation_text(why.answer(limit=1))
-    assert "2 necessary reasons over 1 set of features, the first 1 of them\n" in cut
+    assert "Necessary reasons over 1 set of features: the first 1\n" in cut
+    assert "Sufficient reasons over 1 set of features\n\nNecessary" in explanation_text(why.answer(limit=0))
     assert "Nearest changes, the first 1 of them\n  with x in (0, 10] (now 15): no" in cut
 
 
@@ -387,10 +388,10 @@ def test_more_sets_of_features_than_are_listed() -> None:
 
 def test_time_that_runs_out_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
     class Late(Widening):
-        def boxes(self, of: Any, clock: Any, *, certain: bool = False) -> Any:
+        def boxes(self, of: Any, clock: Any, **options: Any) -> Any:
             if of[-1] > 16 or self.kind == "necessary":
                 raise OutOfTime
-            return super().boxes(of, clock, certain=certain)
+            return super().boxes(of, clock, **options)
 
     monkeypatch.setattr("quia.explanation.Widening", Late)
     monkeypatch.setattr("quia.counterfactual.Widening", Late)

@@ -20,6 +20,7 @@ from quia.cli import main
 from quia.families import OneByOne
 from quia.nnf import Builder
 from quia.patience import OutOfTime, Patience
+from quia.show.html import page
 from strategies import random_case
 
 needs_fork = pytest.mark.skipif(
@@ -222,18 +223,23 @@ def test_what_does_not_fit_comes_one_by_one(no_memory: None, examples: Path) -> 
     for asked in (lambda: reasons.sample(2, seed=1), reasons.counts_by_length, reasons.exact_count, why.importance):
         with pytest.raises(quia.TooLarge, match="could not be"):
             asked()
-    page = why._repr_html_()
-    assert "found within the time and memory given" in page
+    assert "1 reason found within the time and memory given" in page(why, limit=1)
 
 
 def test_commands_say_that_time_or_memory_was_not_enough(
     no_memory: None, examples: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = [f"--set={pair}" for pair in ("SAT=1400", "GPA=medium", "Essay=fail", "Interview=fail")]
-    assert main(["explain", str(examples / "admissions.json"), *settings]) == 3
-    assert "2 found before time ran out" in capsys.readouterr().out
-    assert main(["explain", str(examples / "admissions.json"), *settings, "--json"]) == 3
-    assert json.loads(capsys.readouterr().out)["sufficient"]["count"] is None
+    asked = ["explain", str(examples / "admissions.json"), *settings]
+    for form in ([], ["--states"]):
+        assert main([*asked, "--limit", "1", *form]) == 3
+        assert "Sufficient reasons: the first 1; there may be more than could be counted" in capsys.readouterr().out
+        assert main([*asked, "--limit", "1", "--json", *form]) == 3
+        found = json.loads(capsys.readouterr().out)["sufficient"]
+        assert (found["complete"], found["count"], found["sets"]) == (False, None, None)
+        # They come one by one, and to their end: nothing is lacking.
+        assert main([*asked, *form]) == 0
+        assert "2 sufficient reasons\n" in capsys.readouterr().out
 
 
 def test_the_memory_cap_is_for_the_whole_process() -> None:
@@ -337,8 +343,9 @@ def test_bias_lists_no_more_reasons_than_are_read(examples: Path, capsys: pytest
         "biased": False,
         "reasons": [],
         "complete": True,
-        "changes": {},
+        "changes": [],
         "decision": None,
+        "certain": True,
     }
 
 

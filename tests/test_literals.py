@@ -460,13 +460,13 @@ def test_what_a_literal_says_is_read_as_the_literal(seed: int) -> None:
 HARD_NAMES = ("a", "b", "c", "a, b", "b, c", ", ", "", "≠ a", "in {a, b}", "not in {a, b}", "!= b", "a or b", "}", " a")
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_names_that_look_like_more_are_read_as_names(seed: int) -> None:
+def test_names_that_look_like_more_are_read_as_names() -> None:
     """The name of a state means that state; what can be read in two ways is refused; all else is read back."""
-    rng = Random(60 + seed)
+    rng = Random(60)
     counts = {"name": 0, "refused": 0, "read": 0}
-    for _ in range(80):
-        labels = rng.sample(HARD_NAMES, rng.randint(1, 8))
+    for _ in range(150):
+        pool = rng.choice((HARD_NAMES, HARD_NAMES[:6]))
+        labels = rng.sample(pool, rng.randint(1, min(7, len(pool))))
         variable = Variable.nominal("X", labels)
         chosen = (states for n in range(len(labels)) for states in combinations(range(len(labels)), n + 1))
         literals = [Literal(variable, union((s, s) for s in states)) for states in chosen]

@@ -256,8 +256,9 @@ def test_rows_of_a_table_as_one_by_one(seed: int) -> None:
             assert found["unknown"] == list(why.unknown)
             for kind in ("necessary", "sufficient"):
                 reasons = getattr(why, f"{kind}_reasons")
-                assert as_dicts(found[f"shortest_{kind}"]) == [r.to_dict() for r in reasons(shortest=True, limit=3)]
-                assert as_dicts(found[f"{kind}_reasons"]) == [r.to_dict() for r in reasons(limit=3)]
+                shortest, every = (reasons(general=True, limit=3, shortest=only) for only in (True, False))
+                assert as_dicts(found[f"shortest_{kind}"]) == said(kind, shortest)
+                assert as_dicts(found[f"{kind}_reasons"]) == said(kind, every)
                 assert found[f"{kind}_count"] == getattr(why, f"count_{kind}")()
             changes = [
                 (as_dicts([change["changes"]])[0], change["decision"], change["certain"])
@@ -280,7 +281,13 @@ def explained(classifier: Any, row: Any, **options: Any) -> quia.Explanation | s
 
 
 def as_dicts(reasons: Any) -> list[dict[str, str]]:
-    return [{state["feature"]: state["state"] for state in reason} for reason in reasons]
+    return [{condition["feature"]: condition["condition"] for condition in reason} for reason in reasons]
+
+
+def said(kind: str, reasons: Any) -> list[dict[str, str]]:
+    """What a table says of general reasons: the conditions that force the decision, or the changes."""
+    told = (reason.changes if kind == "necessary" else reason.literals for reason in reasons)
+    return [{literal.feature: literal.text for literal in literals} for literals in told]
 
 
 def test_a_table_of_a_circuit(tmp_path: Path) -> None:
@@ -292,8 +299,8 @@ def test_a_table_of_a_circuit(tmp_path: Path) -> None:
             assert (found["decision"], found["error"]) == (None, why)
             continue
         assert (found["decision"], found["unknown"]) == (why.decision, list(why.unknown))
-        shortest = why.sufficient_reasons(shortest=True)
-        assert as_dicts(found["shortest_sufficient"]) == [reason.to_dict() for reason in shortest]
+        shortest = why.sufficient_reasons(general=True, shortest=True)
+        assert as_dicts(found["shortest_sufficient"]) == said("sufficient", shortest)
 
 
 ROW = {"SAT": None, "GPA": "medium", "Essay": "fail", "Interview": "fail"}
@@ -329,7 +336,7 @@ def test_what_is_written(admissions: quia.DecisionGraph) -> None:
     (batch,) = table.to_batches()
     written = csv_columns(batch).to_pylist()[0]
     assert written["unknown"] == "SAT"
-    assert written["counterfactuals"] == "Interview: pass: Accept | Essay: pass: could be Accept"
+    assert written["counterfactuals_text"] == "Interview=pass: Accept | Essay=pass: could be Accept"
     line = json.loads(json_lines(batch))
     assert line["unknown"] == ["SAT"]
     told = [[(change["decision"], change["certain"]) for change in each["counterfactuals"]] for each in (line, found)]

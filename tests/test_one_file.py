@@ -66,7 +66,7 @@ def test_it_is_served(loan: Any) -> None:
     assert found["without"]["holds"] and "way" not in found["html"]
     assert json.loads(json.dumps(found)) == found
     other = compare(loan, {"one": ANNA, "other": {**ANNA, "income": 1}})
-    assert other["congruent"] and set(other["common_reason"]) <= {"job", "home", "debt"}
+    assert other["congruent"] and set(other["common_reason"]["features"]) <= {"job", "home", "debt"}
 
 
 def test_it_is_batched(loan: Any) -> None:

@@ -18,12 +18,12 @@ from quia.web.answers import describe
 jsonschema = pytest.importorskip("jsonschema")
 ROOT = Path(__file__).parents[1]
 SCHEMAS = ROOT / "docs" / "schemas"
+VERSIONS = {"explanation": 2, "batch": 2}
 MODELS = sorted((ROOT / "examples").glob("*.json"))
 
 
-def validator(name: str) -> Any:
-    [file] = SCHEMAS.glob(f"{name}-*.json")
-    schema = json.loads(file.read_text())
+def validator(name: str, version: int | None = None) -> Any:
+    schema = json.loads((SCHEMAS / f"{name}-{version or VERSIONS.get(name, 1)}.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
 
@@ -68,6 +68,8 @@ def test_random_graphs() -> None:
         validator("explanation").validate(json.loads(why.to_json()))
         validator("explanation").validate(json.loads(why.to_json(general=False)))
         validator("nnf").validate(why.complete_reason.to_dict())
+        general = json.loads(json.dumps(why.general_reason.to_dict()))
+        validator("nnf", int(general["schema"][-1])).validate(general)
 
 
 def test_what_the_command_line_prints(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

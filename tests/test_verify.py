@@ -344,6 +344,24 @@ def states_in(variable: Variable, text: str) -> frozenset[int]:
     return frozenset(members(Region.parse([variable], {variable.name: text}).states(0)))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_found_is_a_reason(seed: int) -> None:
+    """General reasons, as they are, and as what they say is read back."""
+    rng = Random(seed)
+    found = 0
+    for _ in range(60):
+        graph, twin = of_graph(rng)
+        instance, asked = random_question(rng, twin, unknown=0.2)
+        why = quia.explain(graph, instance, **asked)
+        for kind, intervals in product(("sufficient", "necessary"), (True, False)):
+            for reason in getattr(why, f"{kind}_reasons")(general=True, intervals=intervals):
+                found += 1
+                for claim in (reason, reason.to_dict()):
+                    for classifier in (graph, twin):
+                        verify(classifier, instance, claim, kind, **asked, maximal=True, intervals=intervals)
+    assert found > 100
+
+
 # ---- conditions that end between cuts ---------------------------------------------------------------------------
 
 
@@ -734,3 +752,13 @@ def test_one_search_for_each_state_that_cannot_be_added(kind: Any) -> None:
     reason = Reason([change if kind == "sufficient" else change.negated])  # type: ignore[list-item]
     verify(classifier, {"number": 1.5} if kind == "sufficient" else {"number": 0}, reason, kind, maximal=True)
     assert classifier.calls <= 6
+
+
+def test_a_message_is_not_as_long_as_a_reason_can_be() -> None:
+    number = Variable.numeric("number", range(1, 200))
+    classifier = EscapeOnly((number,), ("no", "yes"), (0,), {(a,): a % 2 for a in range(200)}, Random(1))
+    even = Literal(number, union((a, a) for a in range(0, 198, 2)))
+    with pytest.raises(Refuted, match="… is not maximal: number <= 1 or ") as refuted:
+        verify(classifier, {"number": 0}, Reason([even]), "sufficient", maximal=True, intervals=False)
+    assert len(str(refuted.value)) < 1000
+    assert refuted.value.witness == {"number": Literal(number, union((a, a) for a in range(0, 200, 2))).text}

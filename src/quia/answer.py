@@ -60,9 +60,10 @@ class Answer(AboutQuestion):
     @property
     def in_time(self) -> bool:
         """Whether time and memory were enough; a limit is no fault."""
-        found = (self.necessary, self.sufficient, self.changes)
-        is_counted = self.necessary.set_count is not None and self.sufficient.set_count is not None
-        return is_counted and all(each.complete or len(each) == self.necessary.limit for each in found)
+        limit = self.necessary.limit
+        listed = (each.complete or len(each) == limit for each in (self.necessary, self.sufficient, self.changes))
+        counted = (each.complete or each.set_count is not None for each in (self.necessary, self.sufficient))
+        return all(listed) and all(counted)
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain data: the JSON format `quia/explanation/2`."""

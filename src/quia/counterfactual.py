@@ -131,7 +131,13 @@ def told(question: Question, found: Iterable[Change], values: Mapping[str, Any])
 
 
 def changes(
-    classifier: Classifier, question: Question, necessary: Iterable[Members], clock: Clock, *, missing: bool = False
+    classifier: Classifier,
+    question: Question,
+    necessary: Iterable[Members],
+    clock: Clock,
+    *,
+    missing: bool = False,
+    known: Mapping[Members, list[Box]] | None = None,
 ) -> Iterator[Change]:
     """The regions of changes of necessary reasons' features, one for each class that they lead to, nearest first.
 
@@ -139,6 +145,9 @@ def changes(
     states comes first, and equals as the reasons come. Where variables are unknown, what is certain comes before what
     only could be. That a value goes missing is no advice, unless it is asked for. The order is that of MOST_RANKED
     sets of features at a time. OutOfTime if the clock ends; what was found until then is given before.
+
+    Where nothing is unknown and there is one class only that changes can lead to, the general necessary reasons are
+    these regions: if they are `known` by the features of each, they are taken as they are.
     """
     source = iter(necessary)
     while True:
@@ -147,7 +156,12 @@ def changes(
         try:
             for place, reason in zip(count(), islice(source, MOST_RANKED), strict=False):
                 taken = True
-                ranked += _ranked(question, place, list(_regions(classifier, question, reason, clock, missing)))
+                regions = (
+                    _regions(classifier, question, reason, clock, missing)
+                    if known is None
+                    else _known_regions(question, reason, known[reason], missing)
+                )
+                ranked += _ranked(question, place, list(regions))
         except OutOfTime:
             is_late = True
         yield from (change for _, change in sorted(ranked, key=lambda pair: pair[0]))
@@ -188,6 +202,12 @@ def _regions(
             perhaps = _advice(question, reason, widening.boxes(reason, clock), missing)
             new = (box for box in perhaps if not any(is_within(box, other) for other in sure))
             yield from (Change(reason, box, label, False) for box in new)
+
+
+def _known_regions(question: Question, reason: Members, boxes: list[Box], missing: bool) -> Iterator[Change]:
+    """The regions of a reason whose boxes of changes are known, and lead to the one class that there is."""
+    (label,) = set(range(len(question.classes))) - question.keeps
+    return (Change(reason, box, label, True) for box in _advice(question, reason, boxes, missing))
 
 
 def _advice(question: Question, reason: Members, boxes: list[Box], missing: bool) -> list[Box]:

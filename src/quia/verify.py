@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from quia.arguments import flag
-from quia.errors import InstanceError, Refuted, TooLarge, shown
+from quia.errors import InstanceError, Refuted, TooLarge, brief, shown
 from quia.literal import all_of
 from quia.ranges import Ranges, difference, intersection, union
 from quia.region import Region
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 100_000
 """How many changes are tried one by one where it depends on unknown features what they do."""
+_LONG = 400
+"""How many letters of a reason a message has."""
 
 
 def verify(
@@ -129,8 +131,8 @@ class _Check:
             numbers = intersection(statement.states, ((0, len(statement.variable.cuts)),))
             if in_intervals and len(numbers) > 1:
                 raise Refuted(
-                    f"{statement.literal} is not one interval, so it is no reason in intervals; give one interval, or"
-                    " intervals=False for any set",
+                    f"{_together([statement])} is not one interval, so it is no reason in intervals; give one interval,"
+                    " or intervals=False for any set",
                     witness={statement.literal.feature: statement.literal.text},
                 )
             others = difference(self.question.within.states(v), statement.states)
@@ -256,7 +258,7 @@ class _Necessary(_NecessaryByStates):
             # Names of features that are unknown, or have but one state, are refuted below, by other words.
             if change is None and not self.by_name:
                 raise InstanceError(
-                    f"{self.statements[v].literal} always holds, so that there is no change of"
+                    f"{_together([self.statements[v]])} always holds, so that there is no change of"
                     f" {self.statements[v].variable.name!r}; narrow it"
                 )
         super().check()
@@ -326,7 +328,8 @@ def _without(box: Mapping[int, Ranges], point: Mapping[int, Ranges]) -> Iterator
 
 
 def _together(statements: Iterable[Statement]) -> str:
-    return all_of(str(statement.literal) for statement in statements) or "nothing at all"
+    """What statements say, cut where a sentence would get too long: a set may have hundreds of intervals."""
+    return brief(all_of(str(statement.literal) for statement in statements), _LONG) or "nothing at all"
 
 
 def _texts(statements: Iterable[Statement]) -> dict[str, str]:

@@ -39,6 +39,9 @@ def results(tmp_path_factory):
     numbers = json.loads((home / "kernel.json").read_text())
     numbers["growth"] = [{"what": "nodes", "nodes": 1001} | {q: {"mean": 1e-5} for q in QUESTIONS}]
     (home / "kernel.json").write_text(json.dumps(numbers))
+    (home / "made.csv").write_text("x,class\n" + "".join(f"{x},{'yes' if x > 7 else 'no'}\n" for x in range(30)))
+    widths = ["--benchmark", "spambase", "--learn-from", str(home / "made.csv")]
+    assert main(["widths", *few[:4], *widths, "--only", "widths", "--json", str(home / "widths.json")]) == 0
     assert main(["circuits", "--most", "10000", "--json", str(home / "circuits.json")]) == 0
     (home / "peers").mkdir()
     (home / "peers" / "peers.json").write_text(json.dumps({"results": list(answers()), "notes": []}))
@@ -79,6 +82,11 @@ def test_the_page_has_the_numbers_of_the_results(measured, results, tmp_path):
     assert re.search(rf"\| all \| [^|]+\| {re.escape(measured._times(ratio))} \|", text)
     assert "| 2 trees |" in text and "| 1 graphs |" in text
     assert "| 1,001 | 10 µs |" in text and "such passes over a graph" in text and "⊤ and ⊥" in text
+    wide = json.loads((results / "widths.json").read_text())["widths"]
+    assert f"| spambase, J48 | {wide[0]['nodes']:,} | 1 → {measured._rounded(wide[0]['width_mean'])} |" in text
+    assert f"Of {sum(r['checked'] for r in wide):,} reasons and regions, all that are shown, none failed" in " ".join(
+        text.split()
+    )
     assert "on 16 of the 16 answers that it finishes" in text
     assert "4 ms (500 ms wall), 6 of 8" in text and "88 % do not force the decision, 12 % are more than needed" in text
     assert {file.name for file in (tmp_path / "pictures" / "measured").iterdir()} == set(measured.PICTURES)
@@ -96,7 +104,7 @@ def test_what_is_run_is_what_the_commands_take(measured, tmp_path, monkeypatch):
     monkeypatch.setattr(measured.subprocess, "run", lambda command, **_: ran.append(command))
     (tmp_path / "circuits.json").write_text("[]")
     measured.run(tmp_path, "somewhere")
-    assert [command[3] for command in ran] == ["table", "table", "kernel", "peers"]  # circuits were there
+    assert [command[3] for command in ran] == ["table", "table", "kernel", "widths", "peers"]  # circuits were there
     for command in ran:
         with pytest.raises(SystemExit, match="0"):
             main([*command[3:], "--help"])

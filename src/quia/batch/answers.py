@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from quia.boxes import Box
 from quia.counterfactual import Change
 from quia.ranges import Ranges
+from quia.reason import Members
 
 LARGEST_COUNT = 10**38 - 1
 """What a decimal of 38 digits holds, which every engine can read."""
@@ -88,6 +91,22 @@ class Lists:
             labels=self.labels[sets],
             range_start=range_start,
         )
+
+    def regions(self, row: int) -> list[tuple[Members, Box]]:
+        """The sets of one row as variables and their states."""
+        first, last = self.set_start[row : row + 2].tolist()
+        starts = self.member_start[first : last + 1].tolist()
+        begin, end = starts[0], starts[-1]
+        variables = self.variables[begin:end].tolist()
+        if self.range_start is None:
+            box: list[Ranges] = [((state, state),) for state in self.low[begin:end].tolist()]
+        else:
+            ends = self.range_start[begin : end + 1].tolist()
+            lows, highs = self.low[ends[0] : ends[-1]].tolist(), self.high[ends[0] : ends[-1]].tolist()
+            pairs = tuple(zip(lows, highs, strict=True))
+            box = [pairs[a - ends[0] : b - ends[0]] for a, b in pairwise(ends)]
+        sets = pairwise(start - begin for start in starts)
+        return [(tuple(variables[a:b]), tuple(box[a:b])) for a, b in sets]
 
     @staticmethod
     def join(parts: Sequence[Lists]) -> Lists:

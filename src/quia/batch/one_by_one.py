@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -157,9 +157,16 @@ def first_boxes(
     return found if whole_sets else found[:most]
 
 
-def first_changes(classifier: Classifier, question: Question, necessary: Iterable[Members], most: int) -> list[Change]:
-    """The first so many of the nearest changes, as `Explanation.counterfactuals` has them."""
-    found = list(islice(changes(classifier, question, necessary, Clock()), most))
+def first_changes(
+    classifier: Classifier,
+    question: Question,
+    necessary: Iterable[Members],
+    most: int,
+    *,
+    known: Mapping[Members, list[Box]] | None = None,
+) -> list[Change]:
+    """The first so many of the nearest changes, as `Explanation.counterfactuals` has them; `known` as for `changes`."""
+    found = list(islice(changes(classifier, question, necessary, Clock(), known=known), most))
     advisable = question if found or not most else without_missing(question)
     if advisable is question or advisable.is_only_frozen:
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +28,11 @@ class Conditions:
 
     def __len__(self) -> int:
         return len(self.variables)
+
+    def take(self, chosen: Ints) -> Conditions:
+        """These ones, in this order."""
+        ranges, range_start = spread(self.range_start, chosen)
+        return Conditions(self.variables[chosen], range_start, self.low[ranges], self.high[ranges])
 
     def __iter__(self) -> Iterator[tuple[int, Ranges]]:
         """Each as a variable and its ranges."""
@@ -98,28 +103,22 @@ class Listed:
 def distinct_regions(lists: Lists) -> Listed:
     """The lists with each region once, in an order that does not depend on that of the rows.
 
-    Complexity: linear. Conditions and regions are told apart by hashes of 64 bits, then compared.
+    Complexity: linear. Regions and conditions are told apart by hashes of 64 bits, then compared.
     """
     range_start = np.arange(len(lists.low) + 1) if lists.range_start is None else lists.range_start
     every = Conditions(lists.variables, range_start, lists.low, lists.high)
     hashes = _condition_hashes(every)
-    condition = _distinct(hashes, lambda first: _same_conditions(every, first), lambda: list(every))
-    ranges, kept_start = spread(every.range_start, condition.first)
-    kept = Conditions(every.variables[condition.first], kept_start, every.low[ranges], every.high[ranges])
-    start, members = lists.member_start, condition.which
+    start = lists.member_start
     region = _distinct(
-        _mixed(_sums(hashes, start)),
-        lambda first: _same_lists(start, members, first),
-        lambda: [tuple(members[a:b].tolist()) for a, b in pairwise(start.tolist())],
+        _sums(hashes, start),
+        lambda first: _same_regions(every, start, first),
+        lambda: [tuple(islice(each, b - a)) for each in [iter(every)] for a, b in pairwise(start.tolist())],
     )
-    items, region_start = spread(start, region.first)
-    return Listed(
-        lists.known,
-        lists.set_start,
-        region.which,
-        lists.labels,
-        Regions(kept, region_start, members[items]),
-    )
+    members, region_start = spread(start, region.first)
+    kept = every.take(members)
+    condition = _distinct(hashes[members], lambda first: _same_conditions(kept, kept.take(first)), lambda: list(kept))
+    regions = Regions(kept.take(condition.first), region_start, condition.which)
+    return Listed(lists.known, lists.set_start, region.which, lists.labels, regions)
 
 
 class _Distinct(NamedTuple):
@@ -157,19 +156,18 @@ def _first(which: Ints, kinds: int) -> Ints:
     return first
 
 
-def _same_conditions(every: Conditions, first: Ints) -> bool:
-    if not np.array_equal(every.variables[first], every.variables):
-        return False
-    begin, end = every.range_start[:-1], every.range_start[1:]
-    if not np.array_equal((end - begin)[first], end - begin):
-        return False
-    at, _ = spread(every.range_start, first)
-    return np.array_equal(every.low[at], every.low) and np.array_equal(every.high[at], every.high)
+def _same_conditions(some: Conditions, others: Conditions) -> bool:
+    return (
+        np.array_equal(some.variables, others.variables)
+        and np.array_equal(some.range_start, others.range_start)
+        and np.array_equal(some.low, others.low)
+        and np.array_equal(some.high, others.high)
+    )
 
 
-def _same_lists(start: Ints, members: Ints, first: Ints) -> bool:
-    length = np.diff(start)
-    return np.array_equal(length[first], length) and np.array_equal(members[spread(start, first)[0]], members)
+def _same_regions(every: Conditions, start: Ints, first: Ints) -> bool:
+    members, others_start = spread(start, first)
+    return np.array_equal(start, others_start) and _same_conditions(every, every.take(members))
 
 
 _ODD = np.array(

@@ -105,6 +105,8 @@ def _heading(found: Reasons, given: int, shortest: bool) -> str:
     named = f"{what.capitalize()}s{over}"
     if given != found.limit:
         return f"{named}: {given:,} found before time ran out; there may be more"
+    if not given:
+        return named
     return f"{named}: the first {given:,}" + ("; there may be more than could be counted" if sets is None else "")
 
 
