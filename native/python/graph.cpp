@@ -73,6 +73,23 @@ nb::dict join(std::vector<BatchColumns>& chunks, ReasonColumns BatchColumns::* k
   std::vector<NumberColumn*> ties;
   std::vector<std::int64_t> reason_start{0}, member_start{0}, range_start{0};
   std::vector<std::int32_t> members, low, high;
+  // Room for all at once: growing step by step would copy, and touch, more memory than the result has.
+  std::size_t rows = 1, reasons = 1, member_count = 0, range_count = 0;
+  for (const BatchColumns& chunk : chunks) {
+    const ReasonColumns& part = chunk.*kind;
+    rows += part.reason_start.size() - 1;
+    reasons += part.member_start.size() - 1;
+    member_count += part.members.size();
+    range_count += part.range_low.size();
+  }
+  reason_start.reserve(rows);
+  member_start.reserve(reasons);
+  members.reserve(member_count);
+  if (general) {
+    range_start.reserve(member_count + 1);
+    low.reserve(range_count);
+    high.reserve(range_count);
+  }
   for (BatchColumns& chunk : chunks) {
     ReasonColumns& part = chunk.*kind;
     ties.push_back(&part.ties);

@@ -177,17 +177,16 @@ def _listed(
     name: str, classifier: Classifier, listed: Listed, texts: _Texts, request: Request, encoded: bool
 ) -> dict[str, Any]:
     """The columns of lists of regions: what each says as data, as text, and how many rows it fits."""
-    which = from_numpy(listed.which)
     if not request.general:
-        items = states_array(classifier, listed.regions, encoded=encoded).take(which)
+        items = states_array(classifier, listed.regions, encoded=encoded).take(from_numpy(listed.which))
         return {name: list_array(_changes(items, listed, texts, encoded), listed.set_start, listed.known)}
-    data, said = spoken(classifier, listed.regions, encoded=encoded)
-    items = data.take(which)
+    said = spoken(classifier, listed.regions, encoded=encoded)
+    items = said.listed(listed.which)
     if name == "counterfactuals":
         items = _changes(items, listed, texts, encoded)
-        phrases = _change_texts(said, listed, texts, encoded)
+        phrases = _change_texts(said.texts, listed, texts, encoded)
     else:
-        phrases = _text(listed.which, said, encoded)
+        phrases = _text(listed.which, said.texts, encoded)
     columns = {name: items, f"{name}_text": phrases}
     if listed.rows is not None:
         columns[f"{name}_rows"] = from_numpy(listed.rows[listed.which])

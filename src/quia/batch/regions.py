@@ -56,7 +56,7 @@ class Regions:
     @property
     def features(self) -> Ints:
         """For each region a number that it shares with those that speak of the same variables."""
-        hashes = _sums(_mixed(self.conditions.variables[self.members].astype(np.uint64) + _ODD[3]), self.start)
+        hashes = _sums(_mixed(self.conditions.variables[self.members].astype(np.uint64)), self.start)
         return np.unique(hashes, return_inverse=True)[1].reshape(-1)
 
 
@@ -167,26 +167,31 @@ def _same_conditions(some: Conditions, others: Conditions) -> bool:
 
 def _same_regions(every: Conditions, start: Ints, first: Ints) -> bool:
     members, others_start = spread(start, first)
-    return np.array_equal(start, others_start) and _same_conditions(every, every.take(members))
+    sizes = np.diff(every.range_start)
+    if not (
+        np.array_equal(start, others_start)
+        and np.array_equal(every.variables[members], every.variables)
+        and np.array_equal(sizes[members], sizes)
+    ):
+        return False
+    ranges, _ = spread(every.range_start[start], first)
+    return np.array_equal(every.low[ranges], every.low) and np.array_equal(every.high[ranges], every.high)
 
 
-_ODD = np.array(
-    [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F], np.uint64
-)
+_ODD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93], np.uint64)
 
 
 def _condition_hashes(every: Conditions) -> Hashes:
-    ranges = _mixed(every.low.astype(np.uint64) * _ODD[0] + every.high.astype(np.uint64) * _ODD[1] + _ODD[2])
+    ranges = _mixed(every.low.astype(np.uint64) << np.uint64(32) | every.high.astype(np.uint64))
     sums = ranges if len(ranges) == len(every) else _sums(ranges, every.range_start)
-    return _mixed(sums + every.variables.astype(np.uint64) * _ODD[4])
+    return _mixed(sums + every.variables.astype(np.uint64) * _ODD[0])
 
 
 def _mixed(values: Hashes) -> Hashes:
     """Numbers scattered, so that their sums tell sets of them apart."""
-    values = values ^ (values >> np.uint64(29))
-    values *= _ODD[3]
+    values = (values + _ODD[0]) * _ODD[1]  # so that 0 does not stay 0, and counts
     values ^= values >> np.uint64(32)
-    values *= _ODD[0]
+    values *= _ODD[2]
     values ^= values >> np.uint64(29)
     return values
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 
-from quia.batch.answers import Bools, Ints
+from quia.batch.answers import Bools, Ints, spread
 from quia.batch.regions import Conditions, Regions
 from quia.batch.table import arrow, from_numpy, from_texts
 from quia.literal import Literal, beside_others
@@ -109,21 +110,80 @@ def condition_type(text: Any) -> Any:
 
 
 class Spoken(NamedTuple):
-    """Distinct regions in Arrow: the conditions of each, and its text."""
+    """Distinct regions in words and numbers: which conditions each has, these in columns of Arrow, and its text."""
 
-    conditions: Any
+    regions: Regions
+    columns: _Columns
     texts: Any
+
+    def listed(self, which: Ints) -> Any:
+        """The conditions of regions, by their numbers, as an Arrow array of lists."""
+        members, start = spread(self.regions.start, which)
+        conditions = self.columns.take(self.regions.members[members])
+        return list_array(conditions, start, np.ones(len(which), bool))
 
 
 def spoken(classifier: Classifier, regions: Regions, *, encoded: bool) -> Spoken:
     """The regions in words and numbers; `encoded` gives the texts in conditions as dictionary arrays."""
-    pa = arrow()
     said = vocabulary(classifier).said(regions.conditions)
-    members = from_numpy(regions.members)
-    start = from_numpy(regions.start.astype(np.int32))
     names = [classifier.variables[v].name for v in regions.conditions.variables.tolist()]
-    conditions = _conditions(names, said, encoded).take(members)
-    return Spoken(pa.ListArray.from_arrays(start, conditions), _texts(said, regions))
+    return Spoken(regions, _Columns.of(names, said, encoded), _texts(said, regions))
+
+
+class _Columns(NamedTuple):
+    """What distinct conditions say: Arrow arrays of texts, and NumPy's of numbers, which are taken faster from them.
+
+    `has_*` says where there is a bound; `is_number` where a condition is one on a number.
+    """
+
+    features: Any
+    texts: Any
+    low: npt.NDArray[np.float64]
+    high: npt.NDArray[np.float64]
+    has_low: Bools
+    has_high: Bools
+    low_closed: Bools
+    high_closed: Bools
+    is_number: Bools
+    missing: Bools
+    one_of: Any
+    none_of: Any
+
+    @staticmethod
+    def of(names: Sequence[str], said: Sequence[Said], encoded: bool) -> _Columns:
+        """What is said of features with these names."""
+        return _Columns(
+            texts_array(names, encoded),
+            texts_array([each.text for each in said], encoded),
+            np.array([each.low or 0.0 for each in said], np.float64),
+            np.array([each.high or 0.0 for each in said], np.float64),
+            np.array([each.low is not None for each in said], bool),
+            np.array([each.high is not None for each in said], bool),
+            np.array([bool(each.low_closed) for each in said], bool),
+            np.array([bool(each.high_closed) for each in said], bool),
+            np.array([each.low_closed is not None for each in said], bool),
+            np.array([each.missing for each in said], bool),
+            _names_array([each.one_of for each in said], encoded),
+            _names_array([each.none_of for each in said], encoded),
+        )
+
+    def take(self, chosen: Ints) -> Any:
+        """These conditions, in this order, as an Arrow array of structs."""
+        pa = arrow()
+        chosen = chosen.astype(np.int32)
+        indices, is_name = from_numpy(chosen), ~self.is_number[chosen]
+        columns = [
+            self.features.take(indices),
+            self.texts.take(indices),
+            from_numpy(self.low[chosen], ~self.has_low[chosen]),
+            from_numpy(self.high[chosen], ~self.has_high[chosen]),
+            from_numpy(self.low_closed[chosen], is_name),
+            from_numpy(self.high_closed[chosen], is_name),
+            from_numpy(self.missing[chosen]),
+            self.one_of.take(indices),
+            self.none_of.take(indices),
+        ]
+        return pa.StructArray.from_arrays(columns, names=[field.name for field in condition_type(pa.string())])
 
 
 def states_array(classifier: Classifier, regions: Regions, *, encoded: bool) -> Any:
@@ -150,18 +210,6 @@ def _texts(said: Sequence[Said], regions: Regions) -> Any:
     return pc.if_else(from_numpy(is_empty), str(Reason()), joined) if is_empty.any() else joined
 
 
-def _conditions(names: Sequence[str], said: Sequence[Said], encoded: bool) -> Any:
-    pa = arrow()
-    columns = [
-        texts_array(names, encoded),
-        texts_array([each.text for each in said], encoded),
-        *(_numbers([getattr(each, end) for each in said]) for end in ("low", "high")),
-        *(_truths([getattr(each, name) for each in said]) for name in ("low_closed", "high_closed", "missing")),
-        *(_names_array([getattr(each, name) for each in said], encoded) for name in ("one_of", "none_of")),
-    ]
-    return pa.StructArray.from_arrays(columns, names=[field.name for field in condition_type(pa.string())])
-
-
 def texts_array(texts: Sequence[str], encoded: bool) -> Any:
     """Texts as an Arrow array, `encoded` with each distinct one once."""
     if not encoded:
@@ -169,15 +217,6 @@ def texts_array(texts: Sequence[str], encoded: bool) -> Any:
     number = {text: at for at, text in enumerate(dict.fromkeys(texts))}
     codes = from_numpy(np.array([number[text] for text in texts], np.int32))
     return arrow().DictionaryArray.from_arrays(codes, from_texts(list(number)))
-
-
-def _numbers(values: Sequence[float | None]) -> Any:
-    numbers = np.array([0.0 if value is None else value for value in values], np.float64)
-    return from_numpy(numbers, np.array([value is None for value in values], bool))
-
-
-def _truths(values: Sequence[bool | None]) -> Any:
-    return from_numpy(np.array(values, object).astype(bool), np.array([value is None for value in values], bool))
 
 
 def _names_array(lists: Sequence[Sequence[str] | None], encoded: bool) -> Any:
