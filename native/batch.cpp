@@ -40,7 +40,8 @@ void end_general(ReasonColumns& columns) {
 class RowExplainer {
  public:
   RowExplainer(const Graph& graph, const BatchOptions& options, Regions& regions, const std::atomic<bool>& cancelled)
-      : graph_(graph), options_(options), regions_(regions), budget_(Budget::no_timeout, options.memory, {}, &cancelled),
+      : graph_(graph), options_(options), regions_(regions),
+        budget_(Budget::no_timeout, options.memory, {}, &cancelled),
         at_once_(!graph.is_tree() && !options.costs && LeastLanes::suits(graph) ? lane_count : 1),
         has_frozen_(options.frozen && std::any_of(options.frozen, options.frozen + graph.variable_count(),
                                                   [](std::uint8_t is_frozen) { return is_frozen != 0; })) {}

@@ -56,8 +56,7 @@ class Regions {
 
     std::size_t find_slot(std::uint64_t hash, std::span<const std::int32_t> members, const Ranges& boxes,
                           std::size_t box) const;
-    bool is_same(std::size_t region, std::span<const std::int32_t> members, const Ranges& boxes,
-                 std::size_t box) const;
+    bool is_same(std::size_t region, std::span<const std::int32_t> members, const Ranges& boxes, std::size_t box) const;
     std::int32_t add(std::uint64_t hash, std::span<const std::int32_t> members, const Ranges& boxes, std::size_t box);
     void grow();
   };
