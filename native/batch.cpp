@@ -12,6 +12,7 @@
 #include "graph_reasons.hpp"
 #include "hitting.hpp"
 #include "minimum_parts.hpp"
+#include "regions.hpp"
 #include "widen.hpp"
 #include "workers.hpp"
 
@@ -31,26 +32,16 @@ void append(ReasonColumns& columns, const SetTable& reasons, const std::vector<s
   columns.reason_start.push_back(static_cast<std::int64_t>(columns.member_start.size()) - 1);
 }
 
-void append_unknown(ReasonColumns& columns) {
-  columns.ties.add_unknown();
-  append(columns, SetTable(0), {});
+// The end of a row's general reasons.
+void end_general(ReasonColumns& columns) {
+  columns.reason_start.push_back(static_cast<std::int64_t>(columns.regions.size()));
 }
-
-struct HashOfNumbers {
-  std::size_t operator()(const std::vector<std::int32_t>& numbers) const {
-    std::uint64_t hash = numbers.size();
-    for (const std::int32_t number : numbers) {
-      hash = (hash ^ static_cast<std::uint32_t>(number)) * 0x9E3779B97F4A7C15u;
-      hash ^= hash >> 29;
-    }
-    return static_cast<std::size_t>(hash);
-  }
-};
 
 class RowExplainer {
  public:
-  RowExplainer(const Graph& graph, const BatchOptions& options, const std::atomic<bool>& cancelled)
-      : graph_(graph), options_(options), budget_(Budget::no_timeout, options.memory, {}, &cancelled),
+  RowExplainer(const Graph& graph, const BatchOptions& options, Regions& regions, const std::atomic<bool>& cancelled)
+      : graph_(graph), options_(options), regions_(regions),
+        budget_(Budget::no_timeout, options.memory, {}, &cancelled),
         at_once_(!graph.is_tree() && !options.costs && LeastLanes::suits(graph) ? lane_count : 1),
         has_frozen_(options.frozen && std::any_of(options.frozen, options.frozen + graph.variable_count(),
                                                   [](std::uint8_t is_frozen) { return is_frozen != 0; })) {}
@@ -236,20 +227,23 @@ class RowExplainer {
       columns.ties.add(ties);
       return append(columns, reasons, variables);
     }
-    const std::size_t members = columns.members.size(), sets = columns.member_start.size();
-    const std::size_t ranges = columns.range_low.size();
+    const std::size_t before = columns.regions.size();
     try {
       append_general(columns, reasons, variables, question, is_necessary);
       columns.ties.add(ties);
     } catch (const OverBudget& over) {
       if (over.cause == OverBudget::Cause::cancelled) throw;
-      columns.member_start.resize(sets);
-      columns.members.resize(members);
-      columns.range_start.resize(members + 1);
-      columns.range_low.resize(ranges);
-      columns.range_high.resize(ranges);
+      columns.regions.resize(before);
       append_unknown(columns);
     }
+  }
+
+  void append_unknown(ReasonColumns& columns) {
+    columns.ties.add_unknown();
+    if (options_.general)
+      end_general(columns);
+    else
+      append(columns, SetTable(0), {});
   }
 
   void append_general(ReasonColumns& columns, const SetTable& reasons, const std::vector<std::int32_t>& variables,
@@ -259,30 +253,32 @@ class RowExplainer {
       members_.clear();
       for_each_member(reasons.row(i), reasons.words,
                       [&](std::size_t member) { members_.push_back(variables[member]); });
-      if (is_necessary)
-        changes_.run(graph_, question, members_, options_.numbers, false, left, boxes_, budget_);
-      const Ranges& found = is_necessary ? boxes_ : widened(question, left);
-      const std::size_t boxes = std::min(found.boxes, left), sets = boxes * members_.size();
-      for (std::size_t box = 0; box < boxes; ++box) {
-        columns.members.insert(columns.members.end(), members_.begin(), members_.end());
-        columns.member_start.push_back(static_cast<std::int64_t>(columns.members.size()));
-      }
-      const auto base = static_cast<std::int64_t>(columns.range_low.size());
-      for (std::size_t k = 1; k <= sets; ++k) columns.range_start.push_back(base + found.start[k]);
-      const auto ranges = static_cast<std::ptrdiff_t>(found.start[sets]);
-      columns.range_low.insert(columns.range_low.end(), found.low.begin(), found.low.begin() + ranges);
-      columns.range_high.insert(columns.range_high.end(), found.high.begin(), found.high.begin() + ranges);
+      const std::vector<std::int32_t>& found = is_necessary ? changed(question, left) : widened(question, left);
+      const std::size_t boxes = std::min(found.size(), left);
+      columns.regions.insert(columns.regions.end(), found.begin(), found.begin() + static_cast<std::ptrdiff_t>(boxes));
       left -= boxes;
     }
-    columns.reason_start.push_back(static_cast<std::int64_t>(columns.member_start.size()) - 1);
+    end_general(columns);
   }
 
-  // The boxes of the sufficient reason in members_, the first so many at least. They force the decision whatever the other
-  // variables are, so rows that share a reason share its boxes; unless variables are frozen, as each row has its own.
-  const Ranges& widened(const Question& question, std::size_t limit) {
+  // The regions of the necessary reason in members_, the first so many.
+  const std::vector<std::int32_t>& changed(const Question& question, std::size_t limit) {
+    changes_.run(graph_, question, members_, options_.numbers, false, limit, boxes_, budget_);
+    return number_boxes(numbers_);
+  }
+
+  const std::vector<std::int32_t>& number_boxes(std::vector<std::int32_t>& into) {
+    into.clear();
+    for (std::size_t box = 0; box < boxes_.boxes; ++box) into.push_back(regions_.number(members_, boxes_, box));
+    return into;
+  }
+
+  // The regions of the sufficient reason in members_, the first so many at least. They force the decision whatever the
+  // other variables are, so rows that share a reason share them; unless variables are frozen, as each row has its own.
+  const std::vector<std::int32_t>& widened(const Question& question, std::size_t limit) {
     if (has_frozen_) {
       widening_.run(graph_, question, members_, options_.numbers, limit, boxes_, budget_);
-      return boxes_;
+      return number_boxes(numbers_);
     }
     key_.clear();
     for (const std::int32_t member : members_) {
@@ -290,15 +286,16 @@ class RowExplainer {
       key_.push_back(question.states[member]);
     }
     const auto known = widened_.find(key_);
-    if (known != widened_.end() && (known->second.limit >= limit || known->second.boxes.boxes < known->second.limit))
-      return known->second.boxes;
+    if (known != widened_.end() && known->second.is_enough(limit)) return known->second.numbers;
+    if (widened_.size() > most_remembered) widened_.clear();
+    Regions::Widened& own = widened_[key_];
+    if (regions_.find(key_, limit, own)) return own.numbers;
+    own = {};
     widening_.run(graph_, question, members_, options_.numbers, limit, boxes_, budget_);
-    if (remembered_ > most_remembered) {
-      widened_.clear();
-      remembered_ = 0;
-    }
-    remembered_ += key_.size() + boxes_.start.size() + boxes_.low.size();
-    return widened_.insert_or_assign(key_, Widened{limit, boxes_}).first->second.boxes;
+    number_boxes(own.numbers);
+    own.limit = limit;
+    regions_.remember(key_, own);
+    return own.numbers;
   }
 
   SetTable first_hitting_sets(const SetTable& clauses) {
@@ -321,6 +318,7 @@ class RowExplainer {
 
   const Graph& graph_;
   const BatchOptions& options_;
+  Regions& regions_;
   Budget budget_;
   const std::size_t at_once_;  // rows
   const bool has_frozen_;
@@ -332,13 +330,9 @@ class RowExplainer {
   Changes changes_;
   Ranges boxes_;
   std::vector<std::int32_t> members_;
-  struct Widened {
-    std::size_t limit;  // so many were wanted
-    Ranges boxes;
-  };
-  static constexpr std::size_t most_remembered = 1u << 21;  // numbers, about
-  std::unordered_map<std::vector<std::int32_t>, Widened, HashOfNumbers> widened_;
-  std::size_t remembered_ = 0;
+  static constexpr std::size_t most_remembered = 1u << 16;
+  std::unordered_map<std::vector<std::int32_t>, Regions::Widened, HashOfNumbers> widened_;
+  std::vector<std::int32_t> numbers_;
   std::vector<std::int32_t> key_;
   std::vector<std::int64_t> local_costs_;
 };
@@ -346,7 +340,8 @@ class RowExplainer {
 }  // namespace
 
 std::vector<BatchColumns> explain_rows(const Graph& graph, std::span<const std::int32_t> states, std::size_t rows,
-                                       const BatchOptions& options, const std::function<void()>& pulse) {
+                                       const BatchOptions& options, Regions& regions,
+                                       const std::function<void()>& pulse) {
   const std::size_t width = graph.variable_count();
   // Small chunks while there are few rows, as one slow row should not hold up its neighbours; but full lanes.
   const std::size_t shares = std::max<std::size_t>(1, rows / std::max(1u, options.threads));
@@ -354,7 +349,7 @@ std::vector<BatchColumns> explain_rows(const Graph& graph, std::span<const std::
   const std::size_t chunk = std::clamp<std::size_t>(rows / 64, least, chunk_rows);
   std::vector<BatchColumns> columns((rows + chunk - 1) / chunk);
   run_chunks(columns.size(), options.threads, pulse, [&](const std::atomic<bool>& cancelled) {
-    return [&, explainer = RowExplainer(graph, options, cancelled)](std::size_t index) mutable {
+    return [&, explainer = RowExplainer(graph, options, regions, cancelled)](std::size_t index) mutable {
       const std::size_t count = std::min(rows - index * chunk, chunk);
       explainer.explain(states.subspan(index * chunk * width, count * width), count, columns[index]);
     };

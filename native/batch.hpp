@@ -11,6 +11,7 @@
 #include "budget.hpp"
 #include "graph.hpp"
 #include "natural.hpp"
+#include "regions.hpp"
 
 namespace quia {
 
@@ -54,9 +55,7 @@ struct ReasonColumns {
   std::vector<std::int64_t> reason_start{0};      // row → reasons listed
   std::vector<std::int64_t> member_start{0};      // reason → members
   std::vector<std::int32_t> members;
-  // Of general reasons: member → ranges of its states (of necessary reasons: those that it must change to).
-  std::vector<std::int64_t> range_start{0};
-  std::vector<std::int32_t> range_low, range_high;
+  std::vector<std::int32_t> regions;              // of general reasons, instead: reason → the number of its region
 };
 
 struct BatchColumns {
@@ -65,10 +64,11 @@ struct BatchColumns {
   NumberColumn count_necessary, count_sufficient;
 };
 
-// The columns of each chunk of rows, in order; `pulse` is called by the calling thread every few milliseconds and
+// The columns of each chunk of rows, in order; the `regions` of general reasons are added. `pulse` is called by the calling thread every few milliseconds and
 // may throw, which stops the workers.
 std::vector<BatchColumns> explain_rows(const Graph& graph, std::span<const std::int32_t> states, std::size_t rows,
-                                       const BatchOptions& options, const std::function<void()>& pulse);
+                                       const BatchOptions& options, Regions& regions,
+                                       const std::function<void()>& pulse);
 
 // The class of each row, as `Graph::classify` has it.
 std::vector<std::int32_t> classify_rows(const Graph& graph, std::span<const std::int32_t> states, std::size_t rows,

@@ -100,6 +100,17 @@ void BoxSpace::remove(Word* box, std::size_t member, const Graph& graph, const G
   });
 }
 
+void BoxSpace::put_state(Word* box, std::size_t member, std::int32_t state) const {
+  const Place& place = places_[member];
+  Word* set = box + place.first;
+  if (!place.is_interval) return put(set, state);
+  Interval interval = Interval::unpack(*set);
+  if (state == place.numbers) interval.missing = true;
+  if (state + 1 == interval.low) interval.low = state;
+  if (state == interval.end && state < place.numbers) interval.end = state + 1;
+  *set = interval.pack();
+}
+
 bool BoxSpace::is_within(const Word* inner, const Word* outer) const {
   for (const Place& place : places_) {
     const Word *in = inner + place.first, *out = outer + place.first;
@@ -160,20 +171,27 @@ int compare_states(const Ranges& ranges, std::size_t a, std::size_t b, std::size
   return 0;
 }
 
-Natural points(const Ranges& ranges, std::size_t box, std::size_t members) {
-  Natural product(1);
-  Limb small = 1;  // of the last factors, as long as they fit
+Limb states_of(const Ranges& ranges, std::size_t set) {
+  Limb states = 0;
+  for (std::int64_t r = ranges.start[set]; r < ranges.start[set + 1]; ++r)
+    states += static_cast<Limb>(ranges.high[r] - ranges.low[r] + 1);
+  return states;
+}
+
+// How many points the box has; false if a limb cannot count them.
+bool count_points(const Ranges& ranges, std::size_t box, std::size_t members, Limb& points) {
+  points = 1;
   for (std::size_t i = box * members; i < (box + 1) * members; ++i) {
-    Limb states = 0;
-    for (std::int64_t r = ranges.start[i]; r < ranges.start[i + 1]; ++r)
-      states += static_cast<Limb>(ranges.high[r] - ranges.low[r] + 1);
-    if (small > ~Limb(0) / states) {
-      product = product * Natural(small);
-      small = 1;
-    }
-    small *= states;
+    const Limb states = states_of(ranges, i);
+    if (points > ~Limb(0) / states) return false;
+    points *= states;
   }
-  return product * Natural(small);
+  return true;
+}
+Natural count_many_points(const Ranges& ranges, std::size_t box, std::size_t members) {
+  Natural product(1);
+  for (std::size_t i = box * members; i < (box + 1) * members; ++i) product = product * Natural(states_of(ranges, i));
+  return product;
 }
 
 void append(Ranges& into, const Ranges& from, std::size_t box, std::size_t members) {
@@ -206,15 +224,26 @@ void WidestFirst::list(const BoxTable& table, const BoxSpace& space, std::size_t
   if (table.count < 2) return append(into, table, space);
   unsorted_.clear();
   append(unsorted_, table, space);
-  std::vector<Natural> width;
-  width.reserve(table.count);
-  for (std::size_t box = 0; box < table.count; ++box) width.push_back(points(unsorted_, box, space.size()));
   order_.resize(table.count);
   std::iota(order_.begin(), order_.end(), 0u);
-  std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const int wider = compare(width[a], width[b]);
-    return wider != 0 ? wider > 0 : compare_states(unsorted_, a, b, space.size()) < 0;
-  });
+  const auto sort_by = [&](const auto& width, auto compare_widths) {
+    std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const int wider = compare_widths(width[a], width[b]);
+      return wider != 0 ? wider > 0 : compare_states(unsorted_, a, b, space.size()) < 0;
+    });
+  };
+  points_.resize(table.count);
+  bool fits = true;
+  for (std::size_t box = 0; box < table.count && fits; ++box)
+    fits = count_points(unsorted_, box, space.size(), points_[box]);
+  if (fits) {
+    sort_by(points_, [](Limb a, Limb b) { return a < b ? -1 : static_cast<int>(a > b); });
+  } else {
+    std::vector<Natural> points;
+    for (std::size_t box = 0; box < table.count; ++box)
+      points.push_back(count_many_points(unsorted_, box, space.size()));
+    sort_by(points, [](const Natural& a, const Natural& b) { return compare(a, b); });
+  }
   order_.resize(std::min(limit, order_.size()));
   for (const std::uint32_t box : order_) append(into, unsorted_, box, space.size());
 }

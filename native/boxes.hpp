@@ -92,6 +92,8 @@ class BoxSpace {
   template <class Visit>
   void for_each_part(const Word* box, Word* part, std::size_t member, const Graph& graph, const Graph::Edge& edge,
                      Visit visit) const;
+  // Puts a state into the member's set, next to its interval if it is one.
+  void put_state(Word* box, std::size_t member, std::int32_t state) const;
   bool is_within(const Word* inner, const Word* outer) const;
   // The box in which both are, into `common`; false if there is none.
   bool intersect(const Word* one, const Word* other, Word* common) const;
@@ -158,6 +160,7 @@ class WidestFirst {
  private:
   Ranges unsorted_;
   std::vector<std::uint32_t> order_;
+  std::vector<Word> points_;
 };
 
 template <class Visit>

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quia.batch.answers import Answers, Gathered, Lists, Numbers, spread
+from quia.batch.answers import Answers, Numbers
 from quia.batch.cache import Cache
 from quia.batch.coverage import Coverage, _ones_by_table, joined_reference
-from quia.batch.regions import distinct_regions
+from quia.batch.lists import Gathered, Lists, spread
+from quia.batch.regions import Listed
 from quia.batch.summary import Summary
 from quia.errors import InstanceError
 from quia.literal import Literal
@@ -58,17 +59,21 @@ def flat(rows: list[Row], ranges: bool = False) -> Answers:
     )
     decision = np.array([row["decision"] for row in rows], np.int32)
     complete = np.array([row["complete"] for row in rows], bool)
-    return Answers(decision, complete, {"sets": gathered.lists()}, {"n": numbers})
+    lists = gathered.lists()
+    return Answers(decision, complete, {"sets": Listed.of(lists) if ranges else lists}, {"n": numbers})
 
 
-def plain_sets(lists: Lists, row: int) -> list[Any]:
-    """The sets of a row, read as the docstring of `Lists` says."""
+def plain_sets(lists: Lists | Listed, row: int) -> list[Any]:
+    """The sets of a row, read as the docstrings of `Lists` and `Listed` say."""
     sets = []
     for k in range(lists.set_start[row], lists.set_start[row + 1]):
-        members = []
-        for j in range(lists.member_start[k], lists.member_start[k + 1]):
-            of = [j] if lists.range_start is None else range(lists.range_start[j], lists.range_start[j + 1])
-            members.append((int(lists.variables[j]), tuple((int(lists.low[r]), int(lists.high[r])) for r in of)))
+        if isinstance(lists, Lists):
+            items = range(lists.member_start[k], lists.member_start[k + 1])
+            members = [(int(lists.variables[j]), ((int(lists.low[j]), int(lists.high[j])),)) for j in items]
+        else:
+            regions, region = lists.regions, lists.which[k]
+            conditions = list(regions.conditions)
+            members = [conditions[regions.members[j]] for j in range(*regions.start[region : region + 2])]
         sets.append((members, int(lists.labels[k])))
     return sets
 
@@ -114,27 +119,31 @@ def test_distinct_regions_are_found_once_and_stay_what_they_are(
         monkeypatch.setattr("quia.batch.regions._mixed", lambda values: values & np.uint64(1))
     rng = Random(seed)
     rows = [made_row(rng, True) for _ in range(30)]
-    lists = flat(rows, True).lists["sets"]
-    listed = distinct_regions(lists)
-    conditions = list(listed.regions.conditions)
-    regions = [
-        tuple(conditions[c] for c in listed.regions.members[slice(*listed.regions.start[k : k + 2])])
-        for k in range(len(listed.regions))
-    ]
-    assert len(set(conditions)) == len(conditions) and len(set(regions)) == len(regions)
-    for at, row in enumerate(rows):
-        sets = range(listed.set_start[at], listed.set_start[at + 1])
-        assert [(list(regions[listed.which[k]]), listed.labels[k]) for k in sets] == row["sets"]
-    order = rng.sample(range(len(rows)), len(rows))
-    again = distinct_regions(flat([rows[at] for at in order], True).lists["sets"])
-    assert list(again.regions.conditions) == conditions
-    assert np.array_equal(again.regions.members, listed.regions.members)
-    taken = listed.take(np.array(order))
+    listed = flat(rows, True).lists["sets"]
+    assert isinstance(listed, Listed)
+    assert [plain_sets(listed, at) for at in range(len(rows))] == [row["sets"] for row in rows]
+    once = listed.distinct()
+    regions = list(once.regions)
+    assert len(set(regions)) == len(regions) and len(set(once.regions.conditions)) == len(once.regions.conditions)
+    assert [plain_sets(once, at) for at in range(len(rows))] == [row["sets"] for row in rows]
+    told = [[list(zip(*region, strict=True)) for region in sets] for sets in once.each_row()]
+    assert told == [[members for members, _ in row["sets"]] for row in rows]
+    order = rng.sample(range(len(rows)), 20)
+    chosen = [rows[at] for at in order]
+    again, taken = flat(chosen, True).lists["sets"].distinct(), once.take(np.array(order)).distinct()
+    assert list(again.regions) == list(taken.regions), "whatever else was in the table"
     assert np.array_equal(taken.which, again.which) and np.array_equal(taken.set_start, again.set_start)
-    shorter = listed.first(2)
-    assert shorter.which.tolist() == [
-        listed.which[k] for at in range(len(rows)) for k in range(*listed.set_start[at : at + 2])[:2]
-    ]
+    assert [plain_sets(once.at_most(2), at) for at in range(len(rows))] == [row["sets"][:2] for row in rows]
+
+
+def test_tables_of_regions_do_not_grow_by_what_is_left_out() -> None:
+    """Rows are taken and joined again and again, as in a cache; the table has what they have."""
+    rng = Random(5)
+    listed = flat([made_row(rng, True) for _ in range(50)], True).lists["sets"]
+    for _ in range(20):
+        few = listed.take(np.array([0, 1]))
+        listed = Listed.join([few, few])
+    assert len(listed.regions) == len(listed.which) <= 12
 
 
 # ---- coverage -----------------------------------------------------------------------------------------------------
@@ -157,7 +166,7 @@ def test_rows_of_regions_are_counted_as_the_reference_counts_them(monkeypatch: p
     assert sorted(zip(joined.rows.tolist(), joined.repeats.tolist(), strict=True)) == sorted(
         zip(reference.rows.tolist(), reference.repeats.tolist(), strict=True)
     )
-    listed = distinct_regions(flat([made_row(rng, True) for _ in range(20)], True).lists["sets"])
+    listed = flat([made_row(rng, True) for _ in range(20)], True).lists["sets"].distinct()
     found = Coverage(joined).rows_of(listed.regions)
     conditions = [Literal(variables[v], ranges) for v, ranges in listed.regions.conditions]
     for k in range(len(listed.regions)):
@@ -182,7 +191,7 @@ def test_answers_tell_how_much_memory_they_take() -> None:
     arrays = 10 * 100 * (50 * 8 + 8)  # variables and states of four bytes each; where each set starts
     assert arrays <= full.nbytes - empty.nbytes < 2 * arrays
     assert flat([row] * 20).nbytes - empty.nbytes >= 10 * (4 + 1 + 8 + 8)
-    ranges = 10 * 100 * 50 * (8 + 4)  # where each one's ranges start, and their other end
+    ranges = 10 * 100 * 50 * (8 + 8 + 4)  # which condition each is, where its ranges start, and their other end
     assert ranges <= flat([longer] * 10, True).nbytes - full.nbytes < 1.1 * ranges
 
 

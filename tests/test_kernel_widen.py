@@ -335,23 +335,24 @@ def test_a_batch_lists_the_boxes_of_each_set_in_turn(limits: dict[str, Any], sho
             for i, row in enumerate(rows):
                 expected = [
                     (members, box)
-                    for members, _ in listed(sets[kind], i)
+                    for members, _ in listed(sets, kind, i)
                     for box in boxes(*graph.widen(row, members, necessary=kind == "necessary", **options), len(members))
                 ]
-                assert listed(found[kind], i) == expected[:limit]
+                assert listed(found, kind, i) == expected[:limit]
 
 
-def listed(columns: Any, row: int) -> list[tuple[tuple[int, ...], Box]]:
+def listed(found: Any, kind: str, row: int) -> list[tuple[tuple[int, ...], Box]]:
     """The members of each reason of a row, and their states if it is general."""
-    found = []
-    for k in range(columns["reason_start"][row], columns["reason_start"][row + 1]):
-        first, end = columns["member_start"][k : k + 2].tolist()
+    columns, table = found[kind], found.get("regions", found[kind])
+    reasons = []
+    for reason in range(columns["reason_start"][row], columns["reason_start"][row + 1]):
+        k = columns["region"][reason] if "regions" in found else reason
+        first, end = table["member_start"][k : k + 2].tolist()
         box: Box = ()
-        if "range_start" in columns and end > first:
-            start = columns["range_start"][first : end + 1]
-            [box] = boxes(start, columns["range_low"], columns["range_high"], end - first)
-        found.append((tuple(columns["members"][first:end].tolist()), box))
-    return found
+        if "regions" in found and end > first:
+            [box] = boxes(table["range_start"][first : end + 1], table["range_low"], table["range_high"], end - first)
+        reasons.append((tuple(table["members"][first:end].tolist()), box))
+    return reasons
 
 
 # ---- faults, limits, sizes ------------------------------------------------------------------------------------

@@ -69,47 +69,50 @@ void move_values(std::vector<T>& from, std::vector<T>& into) {
   from = {};
 }
 
-nb::dict join(std::vector<BatchColumns>& chunks, ReasonColumns BatchColumns::* kind, bool general) {
+nb::dict join(std::vector<BatchColumns>& chunks, ReasonColumns BatchColumns::* kind) {
   std::vector<NumberColumn*> ties;
-  std::vector<std::int64_t> reason_start{0}, member_start{0}, range_start{0};
-  std::vector<std::int32_t> members, low, high;
-  // Room for all at once: growing step by step would copy, and touch, more memory than the result has.
-  std::size_t rows = 1, reasons = 1, member_count = 0, range_count = 0;
-  for (const BatchColumns& chunk : chunks) {
-    const ReasonColumns& part = chunk.*kind;
-    rows += part.reason_start.size() - 1;
-    reasons += part.member_start.size() - 1;
-    member_count += part.members.size();
-    range_count += part.range_low.size();
-  }
-  reason_start.reserve(rows);
-  member_start.reserve(reasons);
-  members.reserve(member_count);
-  if (general) {
-    range_start.reserve(member_count + 1);
-    low.reserve(range_count);
-    high.reserve(range_count);
-  }
+  std::vector<std::int64_t> reason_start{0}, member_start{0};
+  std::vector<std::int32_t> members;
   for (BatchColumns& chunk : chunks) {
     ReasonColumns& part = chunk.*kind;
     ties.push_back(&part.ties);
     move_offsets(part.reason_start, member_start.size() - 1, reason_start);
     move_offsets(part.member_start, members.size(), member_start);
-    move_offsets(part.range_start, low.size(), range_start);
     move_values(part.members, members);
-    move_values(part.range_low, low);
-    move_values(part.range_high, high);
   }
   nb::dict result;
   put_numbers(result, "ties", ties);
   result["reason_start"] = to_numpy(std::move(reason_start));
   result["member_start"] = to_numpy(std::move(member_start));
   result["members"] = to_numpy(std::move(members));
-  if (general) {
-    result["range_start"] = to_numpy(std::move(range_start));
-    result["range_low"] = to_numpy(std::move(low));
-    result["range_high"] = to_numpy(std::move(high));
+  return result;
+}
+
+nb::dict join_general(std::vector<BatchColumns>& chunks, ReasonColumns BatchColumns::* kind, const Regions& regions) {
+  std::vector<NumberColumn*> ties;
+  std::vector<std::int64_t> reason_start{0};
+  std::vector<std::int32_t> places;
+  for (BatchColumns& chunk : chunks) {
+    ReasonColumns& part = chunk.*kind;
+    ties.push_back(&part.ties);
+    move_offsets(part.reason_start, places.size(), reason_start);
+    for (const std::int32_t number : part.regions) places.push_back(regions.place(number));
+    part.regions = {};
   }
+  nb::dict result;
+  put_numbers(result, "ties", ties);
+  result["reason_start"] = to_numpy(std::move(reason_start));
+  result["region"] = to_numpy(std::move(places));
+  return result;
+}
+
+nb::dict to_python(RegionArrays&& regions) {
+  nb::dict result;
+  result["member_start"] = to_numpy(std::move(regions.member_start));
+  result["members"] = to_numpy(std::move(regions.members));
+  result["range_start"] = to_numpy(std::move(regions.range_start));
+  result["range_low"] = to_numpy(std::move(regions.range_low));
+  result["range_high"] = to_numpy(std::move(regions.range_high));
   return result;
 }
 
@@ -254,15 +257,20 @@ void bind_graph(nb::module_& module) {
             options.threads = std::clamp(threads, 1u, 256u);
             options.timeout_per_row = timeout_per_row.value_or(Budget::no_timeout);
             options.memory = static_cast<std::size_t>(memory);
-            auto chunks =
-                without_gil([&] { return explain_rows(graph, rows, states.shape(0), options, look_for_signals); });
+            Regions regions;
+            auto chunks = without_gil(
+                [&] { return explain_rows(graph, rows, states.shape(0), options, regions, look_for_signals); });
             std::vector<std::int32_t> decision;
             for (const BatchColumns& chunk : chunks)
               decision.insert(decision.end(), chunk.decision.begin(), chunk.decision.end());
             nb::dict result;
             result["decision"] = to_numpy(std::move(decision));
-            if (wants_necessary) result["necessary"] = join(chunks, &BatchColumns::necessary, general);
-            if (wants_sufficient) result["sufficient"] = join(chunks, &BatchColumns::sufficient, general);
+            if (general) result["regions"] = to_python(regions.take());
+            const auto put = [&](const char* name, ReasonColumns BatchColumns::* kind) {
+              result[name] = general ? join_general(chunks, kind, regions) : join(chunks, kind);
+            };
+            if (wants_necessary) put("necessary", &BatchColumns::necessary);
+            if (wants_sufficient) put("sufficient", &BatchColumns::sufficient);
             if (count_necessary) result["count_necessary"] = join(chunks, &BatchColumns::count_necessary);
             if (count_sufficient) result["count_sufficient"] = join(chunks, &BatchColumns::count_sufficient);
             return result;

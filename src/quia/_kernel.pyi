@@ -13,7 +13,7 @@ arrays of a graph come on top of it). Costs are positive int64, one per variable
 """
 
 from collections.abc import Iterator, Sequence
-from typing import NotRequired, TypeAlias, TypedDict, final, type_check_only
+from typing import TypeAlias, TypedDict, final, type_check_only
 
 import numpy as np
 import numpy.typing as npt
@@ -40,11 +40,30 @@ class ReasonColumns(TypedDict):
     member_start: _Int64
     """Reason k has the variables members[member_start[k]:member_start[k+1]], ascending."""
     members: _Int32
-    range_start: NotRequired[_Int64]
-    """Of general reasons: members[j] has the ranges range_start[j] … range_start[j+1]-1 of its states; in a necessary
-    reason those are the states that it must change to."""
-    range_low: NotRequired[_Int32]
-    range_high: NotRequired[_Int32]
+
+@type_check_only
+class GeneralColumns(TypedDict):
+    """General reasons of many rows: as `ReasonColumns`, but that each reason is a region of the batch."""
+
+    ties: _Int64
+    large: dict[int, int]
+    complete: _UInt8
+    reason_start: _Int64
+    region: _Int32
+    """Reason k is the region region[k]."""
+
+@type_check_only
+class RegionColumns(TypedDict):
+    """Boxes over some variables, each distinct one once, in an order that may differ from run to run."""
+
+    member_start: _Int64
+    """Region k has the variables members[member_start[k]:member_start[k+1]], ascending."""
+    members: _Int32
+    range_start: _Int64
+    """members[j] has the ranges range_start[j] … range_start[j+1]-1 of its states; in a necessary reason those are the
+    states that it must change to."""
+    range_low: _Int32
+    range_high: _Int32
 
 @type_check_only
 class CountColumn(TypedDict):
@@ -60,8 +79,9 @@ class BatchResult(TypedDict, total=False):
     """What `Graph.batch` returns: `decision`, and what was asked for."""
 
     decision: _Int32
-    necessary: ReasonColumns
-    sufficient: ReasonColumns
+    necessary: ReasonColumns | GeneralColumns
+    sufficient: ReasonColumns | GeneralColumns
+    regions: RegionColumns
     count_necessary: CountColumn
     count_sufficient: CountColumn
 
@@ -227,6 +247,7 @@ class Graph:
         Without `shortest`, the first `limit` of all reasons, and `ties` is how many sets of variables are listed.
         With `general` the boxes of `widen` are listed, with these `numbers`: of each set in contract order all, the
         widest first, until there are `limit`. `ties` counts sets as before, so more than those may be listed.
+        `regions` has each distinct box, whatever rows and kinds it is listed for.
         `keeps` is the same for every row (None: each row's own class alone); what is said of a row whose own class is
         not in it means nothing.
         """

@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.batch import one_by_one
-from quia.batch.answers import LARGEST_COUNT, Answers, Bools, Gathered, Ints, Lists, Numbers
+from quia.batch.answers import LARGEST_COUNT, Answers, Numbers
+from quia.batch.lists import Bools, Gathered, Ints, Lists
 from quia.batch.question import Request
+from quia.batch.regions import Conditions, Listed, Regions
 from quia.boxes import Box
 from quia.classifier import Batches, offers
 from quia.families import MEMORY
@@ -49,12 +51,12 @@ def _by_kernel(classifier: Batches, rows: Rows, request: Request) -> Answers:
     )
     decision = found["decision"]
     void = np.zeros(len(rows), bool) if terms.target is None else decision == terms.target
-    lists: dict[str, Lists] = {}
+    lists: dict[str, Lists | Listed] = {}
     numbers: dict[str, Numbers] = {}
     complete = ~void
     for kind in KINDS:
         if kind in request.shortest:
-            lists[f"shortest_{kind}"] = _lists(found[kind], rows, void)
+            lists[f"shortest_{kind}"] = _lists(found, kind, rows, void)
             numbers[f"shortest_{kind}_ties"] = _numbers(found[kind], "ties", void)
             complete &= found[kind]["complete"].astype(bool)
         if request.counts:
@@ -66,18 +68,19 @@ def _by_kernel(classifier: Batches, rows: Rows, request: Request) -> Answers:
         asked = {"frozen": frozen, "limit": request.all_reasons, "general": request.general}
         every = _ask(classifier, rows, request, shortest=False, **asked)
         for kind in KINDS:
-            lists[f"{kind}_reasons"] = _lists(every[kind], rows, void)
+            lists[f"{kind}_reasons"] = _lists(every, kind, rows, void)
             complete &= every[kind]["complete"].astype(bool)
     if request.protected:
         # The necessary reasons of protected features alone: those that are left when nothing else can change.
         others = _mask(len(terms.variables), set(range(len(terms.variables))).difference(request.protected))
         asked = {"frozen": others, "limit": request.limits["bias_reasons"], "general": request.general}
         bias = _ask(classifier, rows, request, shortest=False, sufficient=False, **asked)
-        lists["bias_reasons"] = _lists(bias["necessary"], rows, void)
+        lists["bias_reasons"] = _lists(bias, "necessary", rows, void)
         complete &= bias["necessary"]["complete"].astype(bool)
     if request.coverage:
-        for name, found_first in lists.items():
-            lists[name] = _with_whole_sets(classifier, rows, decision, found_first, name, request)
+        for name, first in lists.items():
+            assert isinstance(first, Listed), "only general reasons are counted"
+            lists[name] = _with_whole_sets(classifier, rows, decision, first, name, request)
             complete &= lists[name].known
     if request.counterfactuals:
         lists["counterfactuals"] = _counterfactuals(classifier, rows, decision, void, frozen, request)
@@ -106,27 +109,22 @@ def _mask(size: int, members: Iterable[int]) -> npt.NDArray[np.uint8]:
     return mask
 
 
-def _lists(part: Any, rows: Rows, void: Bools) -> Lists:
-    members, member_start, set_start = part["members"], part["member_start"], part["reason_start"]
-    known = part["complete"].astype(bool) & ~void
-    labels = np.full(len(member_start) - 1, -1, np.int32)
-    if "range_start" in part:
-        found = Lists(
-            known=known,
-            set_start=set_start,
-            member_start=member_start,
-            variables=members,
-            low=part["range_low"],
-            high=part["range_high"],
-            labels=labels,
-            range_start=part["range_start"],
-        )
+def _lists(found: Any, kind: Kind, rows: Rows, void: Bools) -> Lists | Listed:
+    part = found[kind]
+    known, set_start = part["complete"].astype(bool) & ~void, part["reason_start"]
+    labels = np.full(set_start[-1], -1, np.int32)
+    lists: Lists | Listed
+    if "regions" in found:
+        table = found["regions"]
+        conditions = Conditions(table["members"], table["range_start"], table["range_low"], table["range_high"])
+        lists = Listed(known, set_start, part["region"], labels, Regions.of(conditions, table["member_start"]))
     else:
+        members, member_start = part["members"], part["member_start"]
         row_of_set = np.repeat(np.arange(len(rows)), np.diff(set_start))
         row_of_member = np.repeat(row_of_set, np.diff(member_start))
-        found = Lists.of_states(known, set_start, member_start, members, rows[row_of_member, members], labels)
+        lists = Lists.of_states(known, set_start, member_start, members, rows[row_of_member, members], labels)
     # A row that has no list has no sets.
-    return found if known.all() else found.first(np.where(known, np.diff(set_start), 0))
+    return lists if known.all() else lists.first(np.where(known, np.diff(set_start), 0))
 
 
 def _numbers(part: Any, name: str, void: Bools) -> Numbers:
@@ -135,8 +133,8 @@ def _numbers(part: Any, name: str, void: Bools) -> Numbers:
 
 
 def _with_whole_sets(
-    classifier: Classifier, rows: Rows, decision: Ints, lists: Lists, name: str, request: Request
-) -> Lists:
+    classifier: Classifier, rows: Rows, decision: Ints, lists: Listed, name: str, request: Request
+) -> Listed:
     """The lists with all regions of the last set of features that a limit has cut short: any may fit the most rows."""
     cut = np.flatnonzero(np.diff(lists.set_start) >= max(request.limits[name], 1))
     if not len(cut):
@@ -144,18 +142,18 @@ def _with_whole_sets(
     kind: Kind = "sufficient" if "sufficient" in name else "necessary"
     others = set(range(rows.shape[1])).difference(request.protected)
     gathered = Gathered(ranges=True)
+    sets = list(lists.each_row())
     for row in cut.tolist():
         question = request.terms.question(rows[row].tolist(), int(decision[row]))
         widening = Widening(classifier, question.freeze(others) if name == "bias_reasons" else question, kind)
-        regions = lists.regions(row)
-        last = regions[-1][0]
+        last, _ = sets[row][-1]
         found = one_by_one.first_boxes(widening, [last], 1, Clock(request.timeout), True)
-        for variables, box in [*(each for each in regions if each[0] != last), *(found or ())]:
+        for variables, box in [*(each for each in sets[row] if each[0] != last), *(found or ())]:
             gathered.add(variables, box)
         gathered.end_row(found is not None)
     place = np.arange(len(rows))
     place[cut] = np.arange(len(rows), len(rows) + len(cut))
-    return Lists.join([lists, gathered.lists()]).take(place)
+    return Listed.join([lists, Listed.of(gathered.lists())]).take(place)
 
 
 _EVERY = 2**40
@@ -163,19 +161,19 @@ _EVERY = 2**40
 
 def _counterfactuals(
     classifier: Batches, rows: Rows, decision: Ints, void: Bools, frozen: npt.NDArray[np.uint8], request: Request
-) -> Lists:
+) -> Listed:
     """The nearest changes of every row, the first so many, from all its shortest necessary reasons."""
     terms = request.terms
     # What changes a decision leads to one class if there is only one to lead to.
     is_direct = len(terms.classes) == 2 or terms.target is not None
     asked = {"frozen": frozen, "limit": _EVERY, "general": is_direct, "sufficient": False}
     found = _ask(classifier, rows, request, **asked)
-    shortest = _lists(found["necessary"], rows, void)
+    shortest = _lists(found, "necessary", rows, void)
     is_partial = (rows[:, list(classifier.tested)] == UNKNOWN).any(axis=1).tolist()
     gathered = Gathered(ranges=True)
-    for row, own in enumerate(rows.tolist()):
+    for row, (own, sets) in enumerate(zip(rows.tolist(), shortest.each_row(), strict=True)):
         boxes: dict[Members, list[Box]] = {}
-        for variables, box in shortest.regions(row):
+        for variables, box in sets:
             boxes.setdefault(variables, []).append(box)
         if boxes:
             question = terms.question(own, int(decision[row]))
@@ -184,4 +182,4 @@ def _counterfactuals(
                 one_by_one.first_changes(classifier, question, boxes, request.counterfactuals, known=known)
             )
         gathered.end_row(bool(shortest.known[row]))
-    return gathered.lists()
+    return Listed.of(gathered.lists())

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from quia.batch.answers import Answers, Ints
+from quia.batch.answers import Answers
+from quia.batch.lists import Ints
 
 Rows = npt.NDArray[np.int32]
 Hashes = npt.NDArray[np.uint64]

@@ -11,8 +11,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from quia.batch.answers import LARGEST_COUNT, Bools, Ints, Lists, Numbers
+from quia.batch.answers import LARGEST_COUNT, Numbers
 from quia.batch.explained import Explained
+from quia.batch.lists import Bools, Ints, Lists
 from quia.batch.question import Request
 from quia.batch.regions import Listed
 from quia.batch.table import Faults, arrow, from_numpy, from_texts

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from quia.batch.answers import Ints
+from quia.batch.lists import Ints
 from quia.batch.regions import Conditions, Regions
 from quia.batch.table import distinct
 from quia.errors import InstanceError

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from quia.batch.answers import Answers, Bools, Ints, Lists, Numbers
+from quia.batch.answers import Answers, Numbers
 from quia.batch.coverage import Coverage
+from quia.batch.lists import Bools, Ints, Lists
 from quia.batch.question import Request
-from quia.batch.regions import Listed, distinct_regions
+from quia.batch.regions import Listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +24,11 @@ class Explained:
     @staticmethod
     def of(answers: Answers, request: Request, coverage: Coverage | None) -> Explained:
         """Answers in order, with regions found and, if asked for, counted."""
-        listed = {
-            name: distinct_regions(lists) for name, lists in answers.lists.items() if lists.range_start is not None
-        }
+        listed = {name: lists.distinct() for name, lists in answers.lists.items() if isinstance(lists, Listed)}
         if coverage is not None:
             for name, most in request.limits.items():
-                listed[name] = listed[name].counted(coverage.rows_of(listed[name].regions)).first(most)
-        single = {name: lists for name, lists in answers.lists.items() if name not in listed}
+                listed[name] = listed[name].counted(coverage.rows_of(listed[name].regions)).at_most(most)
+        single = {name: lists for name, lists in answers.lists.items() if isinstance(lists, Lists)}
         return Explained(answers.decision, answers.complete, single, listed, answers.numbers)
 
     def take(self, rows: Ints) -> Explained:

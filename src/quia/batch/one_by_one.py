@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from quia.batch.answers import LARGEST_COUNT, Answers, Gathered, Numbers
+from quia.batch.answers import LARGEST_COUNT, Answers, Numbers
+from quia.batch.lists import Gathered, Lists
 from quia.batch.question import Request
+from quia.batch.regions import Listed
 from quia.boxes import Box
 from quia.counterfactual import Change, changes, without_missing
 from quia.errors import Unsupported
@@ -135,9 +137,15 @@ class _Table:
         return Answers(
             np.array(self.decisions, np.int32).reshape(len(self.decisions)),
             np.array(self.complete, bool),
-            {name: gathered.lists() for name, gathered in self.lists.items()},
+            {name: gathered_lists(gathered) for name, gathered in self.lists.items()},
             {name: Numbers.of(numbers) for name, numbers in self.numbers.items()},
         )
+
+
+def gathered_lists(gathered: Gathered) -> Lists | Listed:
+    """What was gathered: single states, or regions."""
+    lists = gathered.lists()
+    return lists if lists.range_start is None else Listed.of(lists)
 
 
 def first_boxes(

@@ -1,4 +1,4 @@
-"""Regions: the sets of conditions of many lists, each distinct one once, so that it is put into words once."""
+"""Regions: the sets of conditions of many lists, in a table, so that each is kept, and put into words, once."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from quia.batch.answers import Bools, Ints, Lists, first_of, spread
+from quia.batch.lists import Bools, Ints, Lists, first_of, join_starts, spread
 from quia.batch.table import from_numpy, to_numpy
+from quia.boxes import Box
 from quia.ranges import Ranges
+from quia.reason import Members
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -44,14 +46,33 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True)
 class Regions:
-    """Distinct regions: region k is where the conditions `members[j]`, j in `start[k] … start[k+1]`, all hold."""
+    """A table of regions: region k is where the conditions `members[j]`, j in `start[k] … start[k+1]`, all hold."""
 
     conditions: Conditions
     start: Ints
     members: Ints
 
+    @staticmethod
+    def of(conditions: Conditions, start: Ints) -> Regions:
+        """Regions whose conditions come one after the other."""
+        return Regions(conditions, start, np.arange(len(conditions)))
+
     def __len__(self) -> int:
         return len(self.start) - 1
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory they take."""
+        of = self.conditions
+        parts = (self.start, self.members, of.variables, of.range_start, of.low, of.high)
+        return sum(int(part.nbytes) for part in parts)
+
+    def __iter__(self) -> Iterator[tuple[Members, Box]]:
+        """Each as variables and their states."""
+        conditions, members = list(self.conditions), self.members.tolist()
+        for a, b in pairwise(self.start.tolist()):
+            of = [conditions[member] for member in members[a:b]]
+            yield tuple(variable for variable, _ in of), tuple(states for _, states in of)
 
     @property
     def features(self) -> Ints:
@@ -59,12 +80,30 @@ class Regions:
         hashes = _sums(_mixed(self.conditions.variables[self.members].astype(np.uint64)), self.start)
         return np.unique(hashes, return_inverse=True)[1].reshape(-1)
 
+    def take(self, chosen: Ints) -> Regions:
+        """These ones, in this order, with no condition that they do not have."""
+        members, start = spread(self.start, chosen)
+        return Regions.of(self.conditions.take(self.members[members]), start)
+
+    @staticmethod
+    def join(parts: Sequence[Regions]) -> Regions:
+        """One after the other."""
+        conditions = Conditions(
+            np.concatenate([part.conditions.variables for part in parts]),
+            join_starts([part.conditions.range_start for part in parts]),
+            np.concatenate([part.conditions.low for part in parts]),
+            np.concatenate([part.conditions.high for part in parts]),
+        )
+        before = np.cumsum([0, *(len(part.conditions) for part in parts[:-1])])
+        members = [part.members + shift for part, shift in zip(parts, before.tolist(), strict=True)]
+        return Regions(conditions, join_starts([part.start for part in parts]), np.concatenate(members))
+
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Lists by the number of each set's region; row i has the sets `set_start[i] … set_start[i+1]`.
+    """Lists of regions, by their numbers in a table; row i has the sets `set_start[i] … set_start[i+1]`.
 
-    With a reference table, `rows` says of each region how many rows of it are there.
+    `labels` as in `Lists`. With a reference table, `rows` says of each region how many rows of it are there.
     """
 
     known: Bools
@@ -74,6 +113,19 @@ class Listed:
     regions: Regions
     rows: Ints | None = None
 
+    @staticmethod
+    def of(lists: Lists) -> Listed:
+        """Lists of sets of states as lists of regions."""
+        range_start = np.arange(len(lists.low) + 1) if lists.range_start is None else lists.range_start
+        conditions = Conditions(lists.variables, range_start, lists.low, lists.high)
+        regions = Regions.of(conditions, lists.member_start)
+        return Listed(lists.known, lists.set_start, np.arange(len(regions)), lists.labels, regions)
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory they take, their table included."""
+        return int(self.set_start.nbytes + self.which.nbytes) + self.regions.nbytes
+
     def take(self, rows: Ints) -> Listed:
         """The lists of these rows, in this order."""
         sets, set_start = spread(self.set_start, rows)
@@ -81,11 +133,68 @@ class Listed:
             self, known=self.known[rows], set_start=set_start, which=self.which[sets], labels=self.labels[sets]
         )
 
-    def first(self, most: int) -> Listed:
-        """At most so many sets of each row."""
-        lengths = np.minimum(np.diff(self.set_start), most)
+    def first(self, lengths: Ints) -> Listed:
+        """So many of each row's sets, the first."""
         sets, set_start = first_of(self.set_start, lengths)
         return replace(self, set_start=set_start, which=self.which[sets], labels=self.labels[sets])
+
+    def at_most(self, most: int) -> Listed:
+        """At most so many sets of each row."""
+        return self.first(np.minimum(np.diff(self.set_start), most))
+
+    @staticmethod
+    def join(parts: Sequence[Listed]) -> Listed:
+        """One after the other; regions that none of them has any more are left out of the table."""
+        used = [part._compact() for part in parts]
+        before = np.cumsum([0, *(len(part.regions) for part in used[:-1])])
+        return Listed(
+            np.concatenate([part.known for part in used]),
+            join_starts([part.set_start for part in used]),
+            np.concatenate([part.which + shift for part, shift in zip(used, before.tolist(), strict=True)]),
+            np.concatenate([part.labels for part in used]),
+            Regions.join([part.regions for part in used]),
+        )
+
+    def nothing(self) -> Listed:
+        """The lists of one row of which nothing is known."""
+        none = np.zeros(0, np.int64)
+        return Listed(np.zeros(1, bool), np.zeros(2, np.int64), none, none.astype(np.int32), self.regions.take(none))
+
+    def _compact(self) -> Listed:
+        is_used = np.zeros(len(self.regions), bool)
+        is_used[self.which] = True
+        if is_used.all():
+            return self
+        place = np.cumsum(is_used) - 1
+        return replace(self, which=place[self.which], regions=self.regions.take(np.flatnonzero(is_used)))
+
+    def distinct(self) -> Listed:
+        """With each region, and each condition, once in the table, in an order that depends on nothing but them.
+
+        Complexity: linear in the table. Both are told apart by hashes of 64 bits, then compared.
+        """
+        used = self._compact()
+        every = used.regions.conditions.take(used.regions.members)
+        start = used.regions.start
+        hashes = _condition_hashes(every)
+        region = _distinct(
+            _sums(hashes, start),
+            lambda first: _same_regions(every, start, first),
+            lambda: [tuple(islice(each, b - a)) for each in [iter(every)] for a, b in pairwise(start.tolist())],
+        )
+        members, region_start = spread(start, region.first)
+        kept = every.take(members)
+        condition = _distinct(
+            hashes[members], lambda first: _same_conditions(kept, kept.take(first)), lambda: list(kept)
+        )
+        regions = Regions(kept.take(condition.first), region_start, condition.which)
+        return replace(used, which=region.which[used.which], regions=regions)
+
+    def each_row(self) -> Iterator[list[tuple[Members, Box]]]:
+        """For every row its regions, as variables and their states."""
+        regions, which = list(self.regions), self.which.tolist()
+        for first, last in pairwise(self.set_start.tolist()):
+            yield [regions[k] for k in which[first:last]]
 
     def counted(self, rows: Ints) -> Listed:
         """With the rows of each region; of those that are listed for the same features, the one with most comes first.
@@ -98,27 +207,6 @@ class Listed:
         is_next[1:] = (row[1:] != row[:-1]) | (features[1:] != features[:-1])
         order = np.lexsort((-rows[self.which], np.cumsum(is_next)))
         return replace(self, which=self.which[order], labels=self.labels[order], rows=rows)
-
-
-def distinct_regions(lists: Lists) -> Listed:
-    """The lists with each region once, in an order that does not depend on that of the rows.
-
-    Complexity: linear. Regions and conditions are told apart by hashes of 64 bits, then compared.
-    """
-    range_start = np.arange(len(lists.low) + 1) if lists.range_start is None else lists.range_start
-    every = Conditions(lists.variables, range_start, lists.low, lists.high)
-    hashes = _condition_hashes(every)
-    start = lists.member_start
-    region = _distinct(
-        _sums(hashes, start),
-        lambda first: _same_regions(every, start, first),
-        lambda: [tuple(islice(each, b - a)) for each in [iter(every)] for a, b in pairwise(start.tolist())],
-    )
-    members, region_start = spread(start, region.first)
-    kept = every.take(members)
-    condition = _distinct(hashes[members], lambda first: _same_conditions(kept, kept.take(first)), lambda: list(kept))
-    regions = Regions(kept.take(condition.first), region_start, condition.which)
-    return Listed(lists.known, lists.set_start, region.which, lists.labels, regions)
 
 
 class _Distinct(NamedTuple):

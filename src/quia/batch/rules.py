@@ -46,13 +46,11 @@ def rules_of(rows: Explained, classifier: Classifier, request: Request) -> Count
         decision = np.zeros(len(decision), np.int64)  # all that it decides is that it is not the one asked against
     codes, counts = np.unique(listed.which * classes + decision, return_counts=True)
     most = np.lexsort((codes, -counts))[:MOST_A_PART]
-    conditions = list(listed.regions.conditions)
-    start, members = listed.regions.start.tolist(), listed.regions.members.tolist()
+    regions = list(listed.regions)
     found: Counter[Key] = Counter()
     for code, count in zip(codes[most].tolist(), counts[most].tolist(), strict=True):
         region, label = divmod(code, classes)
-        of = tuple(conditions[member] for member in members[start[region] : start[region + 1]])
-        found[decided(classifier, request, label), of] = count
+        found[decided(classifier, request, label), tuple(zip(*regions[region], strict=True))] = count
     return found
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from quia.batch.answers import Ints, spread
+from quia.batch.lists import Ints, spread
 from quia.batch.rules import Conditions, Key
 from quia.batch.table import arrow, to_numpy
 from quia.batch.texts import plain_values

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from quia.batch.answers import Bools, Ints, spread
+from quia.batch.lists import Bools, Ints, spread
 from quia.batch.regions import Conditions, Regions
 from quia.batch.table import arrow, from_numpy, from_texts
 from quia.literal import Literal, beside_others
