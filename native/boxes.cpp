@@ -240,6 +240,7 @@ void WidestFirst::list(const BoxTable& table, const BoxSpace& space, std::size_t
     sort_by(points_, [](Limb a, Limb b) { return a < b ? -1 : static_cast<int>(a > b); });
   } else {
     std::vector<Natural> points;
+    points.reserve(table.count);
     for (std::size_t box = 0; box < table.count; ++box)
       points.push_back(count_many_points(unsorted_, box, space.size()));
     sort_by(points, [](const Natural& a, const Natural& b) { return compare(a, b); });
