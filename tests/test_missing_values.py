@@ -374,9 +374,10 @@ def test_the_local_page(admissions: quia.DecisionGraph) -> None:
     assert found["without"] == {
         "features": ["Essay"],
         "holds": False,
-        "changes": {"Essay": "pass"},
+        "changes": [{"feature": "Essay", "in": ["pass"], "text": "pass"}],
         "decision": "Accept",
         "certain": False,
+        "text": "Without Essay the decision no longer stands: with Essay pass it could be Accept.",
     }
     both = compare(admissions, {"one": ROW, "other": ROW | {"SAT": 1400, "GPA": ""}})
     assert both["congruent"] and both["common_reason"]["features"] == ["Essay", "Interview"]
