@@ -115,18 +115,18 @@ class Escape {
 
 }  // namespace
 
-void check_box(const Box& box, const Graph& graph) {
+void check_box(const Box& box, std::span<const std::int32_t> state_counts) {
   const auto fault = [](const std::string& what) { throw std::invalid_argument("the box " + what); };
   if (box.start.size() != box.bounded.size() + 1 || box.start.front() != 0 ||
       box.start.back() != static_cast<std::int64_t>(box.low.size()) || box.low.size() != box.high.size())
     fault("has arrays of lengths that do not fit together");
   for (std::size_t i = 0; i < box.bounded.size(); ++i) {
     const std::int32_t variable = box.bounded[i];
-    if (variable < 0 || static_cast<std::size_t>(variable) >= graph.variable_count())
-      fault("bounds variable " + std::to_string(variable) + " of " + std::to_string(graph.variable_count()));
+    if (variable < 0 || static_cast<std::size_t>(variable) >= state_counts.size())
+      fault("bounds variable " + std::to_string(variable) + " of " + std::to_string(state_counts.size()));
     if (box.start[i] >= box.start[i + 1]) fault("leaves variable " + std::to_string(variable) + " no state");
     for (std::int64_t range = box.start[i]; range < box.start[i + 1]; ++range)
-      if (box.low[range] < 0 || box.low[range] > box.high[range] || box.high[range] >= graph.state_counts()[variable])
+      if (box.low[range] < 0 || box.low[range] > box.high[range] || box.high[range] >= state_counts[variable])
         fault("has a range that variable " + std::to_string(variable) + " does not have");
   }
 }

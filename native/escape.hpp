@@ -19,7 +19,7 @@ struct Box {
 };
 
 // Throws std::invalid_argument unless every index is in bounds and every variable keeps a state.
-void check_box(const Box& box, const Graph& graph);
+void check_box(const Box& box, std::span<const std::int32_t> state_counts);
 
 // An instance in the box that reaches a wrong leaf, nothing if there is none. It has the question's states where it can,
 // and a state of every variable. Complexity: linear in the graph.

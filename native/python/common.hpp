@@ -106,5 +106,6 @@ using Frozen = std::optional<Array<std::uint8_t>>;
 void bind_graph(nb::module_& module);
 void bind_nnf(nb::module_& module);
 void bind_family(nb::module_& module);
+void bind_ensemble(nb::module_& module);
 
 }  // namespace quia

@@ -201,7 +201,7 @@ void bind_graph(nb::module_& module) {
             const KeptClasses kept = checked_keeps(keeps, graph);
             const Question question(span(states), -1, kept, nullptr);
             const Box box{span(bounded), span(start), span(low), span(high)};
-            check_box(box, graph);
+            check_box(box, graph.state_counts());
             Budget budget = make_budget();
             return without_gil([&] { return escape(graph, question, box, budget); });
           },

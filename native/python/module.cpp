@@ -6,4 +6,5 @@ NB_MODULE(_kernel, module) {
   quia::bind_graph(module);
   quia::bind_nnf(module);
   quia::bind_family(module);
+  quia::bind_ensemble(module);
 }

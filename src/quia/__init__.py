@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from quia.batch.arrow import explain_batch
     from quia.bias import bias_of_classifier
     from quia.circuit import Circuit
+    from quia.ensemble import Ensemble
     from quia.explanation import Explanation, explain
     from quia.graph import DecisionGraph
     from quia.nnf import NNF
@@ -33,6 +34,7 @@ __version__ = "0.1.0"
 _LAZY = {
     "Circuit": "quia.circuit",
     "DecisionGraph": "quia.graph",
+    "Ensemble": "quia.ensemble",
     "Explanation": "quia.explanation",
     "NNF": "quia.nnf",
     "Reason": "quia.reason",
@@ -49,6 +51,7 @@ __all__ = [
     "NNF",
     "Circuit",
     "DecisionGraph",
+    "Ensemble",
     "Explanation",
     "FormatError",
     "GraphError",

@@ -21,6 +21,7 @@ import numpy.typing as npt
 _Int32: TypeAlias = npt.NDArray[np.int32]
 _Int64: TypeAlias = npt.NDArray[np.int64]
 _UInt8: TypeAlias = npt.NDArray[np.uint8]
+_Float64: TypeAlias = npt.NDArray[np.float64]
 
 class OverBudget(RuntimeError):
     """The time or memory limit was reached before there was an answer; the message says which."""
@@ -377,3 +378,55 @@ class Family:
         """
     def one_hitting_set(self, *, costs: _Int64 | None = None, memory: int = 2 << 30) -> tuple[int, ...]:
         """A minimal hitting set, found greedily; ValueError if the family has the empty set."""
+
+@final
+class Ensemble:
+    """Many trees whose leaves are summed into scores, as `quia.trees.Trees` and `quia.sums.Sums` say; checked once.
+
+    `begin` is what the scores begin with, `rule` the place of the rule in `quia.sums.RULES`.
+    """
+
+    def __init__(
+        self,
+        start: _Int64,
+        test: _Int32,
+        yes: _Int32,
+        no: _Int32,
+        values: _Float64,
+        test_variable: _Int32,
+        range_start: _Int64,
+        low: _Int32,
+        high: _Int32,
+        state_counts: _Int32,
+        outputs: _Int32,
+        begin: _Float64,
+        end: _Float64,
+        group_trees: _Int64,
+        group_divisor: _Float64,
+        group_weight: _Float64,
+        *,
+        divisor: float,
+        single: bool,
+        rule: int,
+        cuts: _Float64,
+    ) -> None: ...
+    def scores(self, states: _Int32) -> _Float64:
+        """The scores of an instance, as the source adds them."""
+    def decide_rows(self, rows: _Int32) -> _Int32:
+        """The class of each row; every tested variable has a state."""
+    def escape(
+        self,
+        states: _Int32,
+        keeps: _UInt8,
+        bounded: _Int32,
+        start: _Int64,
+        low: _Int32,
+        high: _Int32,
+        *,
+        timeout: float | None = None,
+        memory: int = 2 << 30,
+    ) -> list[int] | None:
+        """An instance in a box whose class does not keep the decision; None if there is none. As `Graph.escape`.
+
+        Raises OverBudget where time or memory ends before there is an answer.
+        """

@@ -1,0 +1,108 @@
+// Ensemble: questions to many trees whose leaves are summed.
+#include "../ensemble.hpp"
+#include "../ensemble_escape.hpp"
+#include "common.hpp"
+
+namespace quia {
+
+namespace {
+
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+std::span<const std::uint8_t> checked_keeps(const Array<std::uint8_t>& keeps, const Ensemble& ensemble) {
+  if (keeps.size() != static_cast<std::size_t>(ensemble.class_count()))
+    throw std::invalid_argument("keeps has " + std::to_string(keeps.size()) + " entries; the ensemble has " +
+                                std::to_string(ensemble.class_count()) + " classes");
+  return span(keeps);
+}
+
+}  // namespace
+
+void bind_ensemble(nb::module_& module) {
+  nb::class_<Ensemble>(module, "Ensemble")
+      .def(
+          "__init__",
+          [](Ensemble* self, Array<std::int64_t> start, Array<std::int32_t> test, Array<std::int32_t> yes,
+             Array<std::int32_t> no, Matrix values, Array<std::int32_t> test_variable, Array<std::int64_t> range_start,
+             Array<std::int32_t> low, Array<std::int32_t> high, Array<std::int32_t> state_counts,
+             Array<std::int32_t> outputs, Array<double> begin, Array<double> end, Array<std::int64_t> group_trees,
+             Array<double> group_divisor, Array<double> group_weight, double divisor, bool single, std::int32_t rule,
+             Array<double> cuts) {
+            EnsembleArrays arrays;
+            arrays.start = span(start);
+            arrays.test = span(test);
+            arrays.yes = span(yes);
+            arrays.no = span(no);
+            arrays.values = {values.data(), values.size()};
+            arrays.width = values.shape(1);
+            arrays.test_variable = span(test_variable);
+            arrays.range_start = span(range_start);
+            arrays.low = span(low);
+            arrays.high = span(high);
+            arrays.state_counts = span(state_counts);
+            arrays.outputs = span(outputs);
+            arrays.begin = span(begin);
+            arrays.end = span(end);
+            arrays.group_trees = span(group_trees);
+            arrays.group_divisor = span(group_divisor);
+            arrays.group_weight = span(group_weight);
+            arrays.divisor = divisor;
+            arrays.single = single;
+            arrays.rule = rule;
+            arrays.cuts = span(cuts);
+            new (self) Ensemble(arrays);
+          },
+          "start"_a, "test"_a, "yes"_a, "no"_a, "values"_a, "test_variable"_a, "range_start"_a, "low"_a, "high"_a,
+          "state_counts"_a, "outputs"_a, "begin"_a, "end"_a, "group_trees"_a, "group_divisor"_a, "group_weight"_a,
+          nb::kw_only(), "divisor"_a, "single"_a, "rule"_a, "cuts"_a)
+      .def(
+          "scores",
+          [](const Ensemble& ensemble, Array<std::int32_t> states) {
+            ensemble.check_states(span(states));
+            std::vector<std::int32_t> leaves;
+            std::vector<double> scores(ensemble.score_count());
+            for (std::size_t tree = 0; tree < ensemble.tree_count(); ++tree)
+              leaves.push_back(ensemble.leaf(tree, states.data()));
+            ensemble.scores_of(leaves.data(), scores.data());
+            return to_numpy(std::move(scores));
+          },
+          "states"_a)
+      .def(
+          "decide_rows",
+          [](const Ensemble& ensemble, Rows rows) {
+            const std::size_t width = ensemble.variable_count();
+            if (rows.shape(1) != width)
+              throw std::invalid_argument("rows have " + std::to_string(rows.shape(1)) + " states; the ensemble has " +
+                                          std::to_string(width) + " variables");
+            std::vector<std::int32_t> classes(rows.shape(0)), leaves;
+            std::vector<double> scores;
+            Budget budget = make_budget();
+            without_gil([&] {
+              for (std::size_t row = 0; row < classes.size(); ++row) {
+                budget.step(ensemble.tree_count());
+                const std::span<const std::int32_t> states(rows.data() + row * width, width);
+                ensemble.check_states(states);
+                classes[row] = ensemble.decide(states.data(), leaves, scores);
+              }
+            });
+            return to_numpy(std::move(classes));
+          },
+          "rows"_a)
+      .def(
+          "escape",
+          [](const Ensemble& ensemble, Array<std::int32_t> states, Array<std::uint8_t> keeps,
+             Array<std::int32_t> bounded, Array<std::int64_t> start, Array<std::int32_t> low, Array<std::int32_t> high,
+             std::optional<double> timeout, std::int64_t memory) {
+            if (states.size() != ensemble.variable_count())
+              throw std::invalid_argument("the instance has another number of states than the ensemble variables");
+            const std::span<const std::uint8_t> kept = checked_keeps(keeps, ensemble);
+            const Box box{span(bounded), span(start), span(low), span(high)};
+            check_box(box, ensemble.state_counts());
+            Budget budget = make_budget(timeout, memory);
+            return without_gil([&] { return escape(ensemble, span(states), kept, box, budget); });
+          },
+          "states"_a, "keeps"_a, "bounded"_a, "start"_a, "low"_a, "high"_a, nb::kw_only(), "timeout"_a = nb::none(),
+          "memory"_a = default_memory);
+}
+
+}  // namespace quia

@@ -1,0 +1,141 @@
+"""Ensembles: forests and boosted trees, whose leaves are summed into scores that tell the class."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from quia import _kernel
+from quia.caching import cached_property
+from quia.classifier import ClassifierBase
+from quia.errors import GraphError, MissingValue, listed
+from quia.pickling import ByFields
+from quia.question import Question
+from quia.region import Region
+from quia.sums import RULES, Sums
+from quia.trees import Trees
+from quia.variables import UNKNOWN, Variable
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble(ByFields, ClassifierBase):
+    """A classifier that adds a leaf of each of its trees to scores, as the library does that made it.
+
+    `trees` are the trees, `sums` says how their leaves become scores and these a class. `kind` is what people call it.
+
+    >>> from quia.sums import Rule
+    >>> age, debt = Variable.numeric("age", [30]), Variable.nominal("debt", ["no", "yes"])
+    >>> trees = Trees.build([0, 3, 6], [0, -1, -1, 1, -1, -1], [1, -1, -1, 4, -1, -1], [2, -1, -1, 5, -1, -1],
+    ...                     [-1.0, 1.0, -0.5, 0.75], [(0, ((0, 0),)), (1, ((1, 1),))])
+    >>> two = Ensemble((age, debt), ("deny", "grant"), trees, Sums((0, 0), (0.0,), Rule("cuts", (0.0,))))
+    >>> two.classify({"age": 40, "debt": "yes"}), two.classify({"age": 20, "debt": "no"})
+    ('grant', 'deny')
+    """
+
+    variables: tuple[Variable, ...]
+    classes: tuple[str, ...]
+    trees: Trees
+    sums: Sums
+    kind: str = "tree ensemble"
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        told_apart = self.sums.rule.class_count(len(self.sums.start))
+        if told_apart != len(self.classes):
+            raise GraphError(f"the classes are {listed(self.classes)}, but the scores tell {told_apart} apart")
+        if len(self.sums.outputs) != len(self.trees):
+            raise GraphError(f"{len(self.trees)} trees add to {len(self.sums.outputs)} scores")
+
+    def __repr__(self) -> str:
+        return (
+            f"<Ensemble: {self.kind}, {len(self.trees)} trees, {self.trees.leaf_count} leaves, {len(self.tested)} of"
+            f" {len(self.variables)} variables tested, classes {listed(self.classes, most=6)}>"
+        )
+
+    @property
+    def tested(self) -> tuple[int, ...]:
+        """The indices of the variables that some tree asks about."""
+        return self.trees.tested
+
+    @cached_property
+    def kernel(self) -> _kernel.Ensemble:
+        """The ensemble in the compiled kernel, which checks every index."""
+        trees, sums = self.trees, self.sums
+        return _kernel.Ensemble(
+            trees.start.astype(np.int64),
+            trees.test.astype(np.int32),
+            trees.yes.astype(np.int32),
+            trees.no.astype(np.int32),
+            np.ascontiguousarray(trees.values, np.float64),
+            trees.variable.astype(np.int32),
+            trees.range_start.astype(np.int64),
+            trees.low.astype(np.int32),
+            trees.high.astype(np.int32),
+            np.array([v.size for v in self.variables], np.int32),
+            np.array(sums.outputs, np.int32),
+            np.array(sums.start, np.float64),
+            np.array(sums.end or (0.0,) * len(sums.start), np.float64),
+            np.array([group.trees for group in sums.groups], np.int64),
+            np.array([group.divisor for group in sums.groups], np.float64),
+            np.array([group.weight for group in sums.groups], np.float64),
+            divisor=sums.divisor,
+            single=sums.single,
+            rule=RULES.index(sums.rule.kind),
+            cuts=np.array(sums.rule.cuts, np.float64),
+        )
+
+    def scores(self, states: Sequence[int]) -> npt.NDArray[np.float64]:
+        """The scores of an encoded instance, as its source adds them."""
+        return self.kernel.scores(np.array(states, np.int32))
+
+    def decide_rows(self, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """The class of each encoded row, of which all tested variables are known."""
+        return self.kernel.decide_rows(rows)
+
+    def decide(self, states: Sequence[int]) -> int:
+        """The index of the class of an encoded instance, the same whatever its unknown variables (-1) are.
+
+        If it depends on one of them, MissingValue names that.
+        """
+        unknown = [v for v in self.tested if states[v] == UNKNOWN]
+        one = [max(state, 0) for state in states]
+        decision = int(self.decide_rows(np.array([one], np.int32))[0])
+        if unknown and (other := self._otherwise(states, decision)) is not None:
+            changed = UNKNOWN
+            at = iter(unknown)
+            while int(self.decide_rows(np.array([one], np.int32))[0]) == decision:
+                changed = next(at)
+                one[changed] = other[changed]
+            name = self.variables[changed].name
+            raise MissingValue(f"{name} is not known", feature=name, why="the decision depends on it")
+        return decision
+
+    def _otherwise(self, states: Sequence[int], decision: int) -> Sequence[int] | None:
+        every = Region(self.variables)
+        question = Question(self.classes, tuple(states), decision, frozenset((decision,)), every)
+        return self.escape(question, Region.at(self.variables, states, self.tested))
+
+    def escape(self, question: Question, region: Region) -> tuple[int, ...] | None:
+        """An instance in the region, and possible, whose class does not keep the decision; None if there is none.
+
+        By branch and bound, so it may take long: worst-case exponential in the variables that are free.
+        """
+        possible = region.intersection(question.within)
+        if possible.is_empty:
+            return None
+        bounded = sorted(possible.bounds)
+        pairs = [pair for v in bounded for pair in possible.bounds[v]]
+        keeps = np.zeros(len(self.classes), np.uint8)
+        keeps[list(question.keeps)] = 1
+        found = self.kernel.escape(
+            np.array(question.states, np.int32),
+            keeps,
+            np.array(bounded, np.int32),
+            np.cumsum([0, *(len(possible.bounds[v]) for v in bounded)], dtype=np.int64),
+            np.array([low for low, _ in pairs], np.int32),
+            np.array([high for _, high in pairs], np.int32),
+        )
+        return None if found is None else tuple(found)
