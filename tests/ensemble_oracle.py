@@ -461,5 +461,15 @@ def as_graph(ensemble: Ensemble) -> dict[str, Any]:
     return {"quia": 1, "variables": declared, "classes": list(ensemble.classes), "root": "n", "nodes": nodes}
 
 
+def random_with_graph(rng: Random) -> tuple[Ensemble, dict[str, Any]]:
+    """A small ensemble and a graph that decides as it does; what is not asked about has no cuts, as in such a graph."""
+    made = random_ensemble(rng, variables=4, states=3, trees=4, depth=3, points=81)
+    variables = tuple(
+        v if i in made.tested or not v.is_numeric else Variable.numeric(v.name) for i, v in enumerate(made.variables)
+    )
+    ensemble = replace(made, variables=variables)
+    return ensemble, as_graph(ensemble)
+
+
 def _name(prefix: Sequence[int]) -> str:
     return "n" + "".join(f".{state}" for state in prefix)
