@@ -29,7 +29,7 @@ _MOST = {True: 2.0**22, False: 2.0**40}
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """`constant` and a number of each tree, `value` by row, add up to -`margin` or more; trees that `counts` may add."""
+    """That `constant` and a number of each tree, `value` by row, add up to -`margin` or more; only `counts` may add."""
 
     value: Floats
     counts: npt.NDArray[np.bool_]
