@@ -26,7 +26,7 @@ from quia.region import Region
 from quia.sums import RULES
 
 SEEDS = range(4)
-EACH = 40
+EACH = 30
 """Random ensembles for each seed."""
 
 
