@@ -7,7 +7,7 @@ namespace quia {
 
 namespace {
 
-constexpr int sweeps_at_root = 60, sweeps_below = 8, sweeps_between_proposals = 4;
+constexpr int sweeps_at_root = 60, sweeps_in_trial = 8, sweeps_below = 16, sweeps_between_proposals = 4;
 constexpr std::size_t most_descents = 3, first_gap = 4, strike_again = 4;
 
 }  // namespace
@@ -44,7 +44,8 @@ std::optional<Point> Inquiry::escape(const Domain& domain, Budget& budget) {
 Inquiry::Outcome Inquiry::bound_all(const Domain& domain, std::optional<Point>& found, Budget& budget) {
   Outcome outcome = Outcome::none;
   for (const Way& way : ways_) {
-    const Outcome here = search(way, domain, 1, found, budget);
+    found = look_near(way, domain, budget);
+    const Outcome here = found ? Outcome::found : search(way, domain, 1, found, budget);
     if (here == Outcome::found) {
       draw_near(*found, domain);
       return here;
@@ -98,7 +99,7 @@ Inquiry::Outcome Inquiry::search(const Way& way, const Domain& domain, std::size
     }
     bool is_pruned = false;
     double last = relaxation_.bound();
-    const int most = is_root && most_boxes > 1 ? sweeps_at_root : sweeps_below;
+    const int most = most_boxes == 1 ? sweeps_in_trial : is_root ? sweeps_at_root : sweeps_below;
     for (int i = 1; i <= most && !is_pruned; ++i) {
       relaxation_.sweep(budget);
       ++sweeps_;
@@ -127,20 +128,17 @@ Inquiry::Outcome Inquiry::search(const Way& way, const Domain& domain, std::size
         for (double& weight : weights) weight = std::max(weight / total * static_cast<double>(weights.size()), 1e-3);
       }
     }
-    const double safe = relaxation_.safe_bound(budget), doubt = relaxation_.bound() - safe;
-    Relaxation::Struck struck;
-    const Relaxation::Split split = relaxation_.best_split(limit, safe, doubt, box, struck, budget);
+    const Relaxation::Struck struck = relaxation_.strike_out(limit, box, budget);
     if (struck.is_all) continue;
-    if (split.variable < 0 || struck.cells * strike_again > struck.of) {  // what is left is much smaller: bound it anew
+    const bool is_much_smaller = struck.cells * strike_again > struck.of;
+    const Relaxation::Split split = is_much_smaller ? Relaxation::Split{} : relaxation_.best_split(limit, box, budget);
+    if (split.variable < 0) {
       stack.push_back(std::move(box));
       continue;
     }
-    const bool below_first = split.below <= split.above;
-    for (const bool is_last : {false, true}) {  // what is explored first is pushed last
-      const bool below = below_first == is_last;
-      if (safe + (below ? split.below : split.above) - doubt > limit) continue;
-      stack.push_back(box.side(split.variable, split.state, below));
-    }
+    // The side that looks more like an escape is explored first, so it is pushed last.
+    stack.push_back(box.side(split.variable, split.state, split.below > split.above));
+    stack.push_back(box.side(split.variable, split.state, split.below <= split.above));
   }
   return Outcome::none;
 }
@@ -183,12 +181,26 @@ std::optional<Relaxation::Split> Inquiry::open_split(std::size_t tree, const Dom
   return {};
 }
 
+// Takes back each change that the escape can do without.
 void Inquiry::draw_near(Point& point, const Domain& domain) {
+  leaves_.resize(ensemble_.tree_count());
+  scores_.resize(ensemble_.score_count());
+  for (std::size_t tree = 0; tree < leaves_.size(); ++tree) leaves_[tree] = ensemble_.leaf(tree, point.data());
+  std::vector<std::int32_t> before;
   for (std::size_t v = 0; v < point.size(); ++v) {
     const std::int32_t state = point[v];
     if (state == states_[v] || !domain.allows(v, states_[v])) continue;
     point[v] = states_[v];
-    if (ensemble_.is_tested(v) && !escapes(point.data())) point[v] = state;
+    const auto trees = ensemble_.trees_of(static_cast<std::int32_t>(v));
+    before.clear();
+    for (const std::int32_t tree : trees) {
+      before.push_back(leaves_[tree]);
+      leaves_[tree] = ensemble_.leaf(tree, point.data());
+    }
+    ensemble_.scores_of(leaves_.data(), scores_.data());
+    if (!keeps_[ensemble_.class_of(scores_.data())]) continue;
+    point[v] = state;
+    for (std::size_t i = 0; i < trees.size(); ++i) leaves_[trees[i]] = before[i];
   }
 }
 
