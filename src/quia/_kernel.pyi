@@ -430,3 +430,20 @@ class Ensemble:
 
         Raises OverBudget where time or memory ends before there is an answer.
         """
+    def sufficient(
+        self,
+        states: _Int32,
+        keeps: _UInt8,
+        order: _Int32,
+        bounded: _Int32,
+        start: _Int64,
+        low: _Int32,
+        high: _Int32,
+        *,
+        timeout: float | None = None,
+        memory: int = 2 << 30,
+    ) -> tuple[list[int], bool]:
+        """Of the variables in `order`, which force the decision in the box, some that do, and whether all are needed.
+
+        The first of them is the first that it tries to do without. Where time or memory ends, those that are left.
+        """
