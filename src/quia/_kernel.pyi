@@ -443,7 +443,8 @@ class Ensemble:
         timeout: float | None = None,
         memory: int = 2 << 30,
     ) -> tuple[list[int], bool]:
-        """Of the variables in `order`, which force the decision in the box, some that do, and whether all are needed.
+        """Variables that force the decision, ascending, and whether none of them can be left out.
 
-        The first of them is the first that it tries to do without. Where time or memory ends, those that are left.
+        They are among those of `order`, which must force it together in the worlds of the box, and are tried to be left
+        out in this order. Where time or memory ends, what is proved to force it by then.
         """

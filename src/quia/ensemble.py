@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -150,26 +150,28 @@ class Ensemble(ByFields, ClassifierBase):
             raise OutOfTime from None
         return None if found is None else tuple(found)
 
-    if hasattr(_kernel.Ensemble, "sufficient"):
+    def reduce(self, question: Question, kept: Sequence[int], timeout: float | None) -> tuple[tuple[int, ...], bool]:
+        """Of variables that force the decision together, some that do, and whether these are a sufficient reason.
 
-        def reduce(
-            self, question: Question, kept: Sequence[int], timeout: float | None
-        ) -> tuple[tuple[int, ...], bool]:
-            """Of variables that force the decision together, some that do, and whether these are a sufficient reason.
-
-            It tries to do without each in turn, the first first; instances that were found to escape once are kept.
-            """
-            order = np.array(kept, np.int32)
-            bounded, start, low, high = _box(question.within)
-            asked = (*self._asked(question), order, bounded, start, low, high)
-            members, is_minimal = self.kernel.sufficient(*asked, timeout=timeout)
-            return tuple(sorted(members)), is_minimal
+        It tries to do without each in turn, the first first; instances that were found to escape once are kept.
+        """
+        order = np.array(kept, np.int32)
+        bounded, start, low, high = _box(question.within)
+        asked = (*self._asked(question), order, bounded, start, low, high)
+        members, is_minimal = self.kernel.sufficient(*asked, timeout=timeout)
+        return tuple(sorted(members)), is_minimal
 
     def _asked(self, question: Question) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
         """A question as the kernel takes it: the instance's states, and which classes keep the decision."""
         keeps = np.zeros(len(self.classes), np.uint8)
         keeps[list(question.keeps)] = 1
         return np.array(question.states, np.int32), keeps
+
+    def plain_escape(self, question: Question, region: Region, clock: Callable[[], None]) -> tuple[int, ...] | None:
+        """What `escape` gives, by a plain search that shares nothing with the kernel's; it takes far longer."""
+        from quia import ensemble_check
+
+        return ensemble_check.escape(self, question, region, clock)
 
 
 def _box(region: Region) -> tuple[Ints32, npt.NDArray[np.int64], Ints32, Ints32]:
