@@ -123,7 +123,7 @@ def around(refute: Refute, centre: Box, largest: Box, shapes: Sequence[Shape]) -
                 found.append(box)
                 yield box
                 continue
-            point = _nearest(refute, centre, box, point)
+            point = _nearest(refute, centre, box, point, shapes)
             known.append(point)
         apart = _apart(centre, point)
         for turn, place in enumerate(apart):
@@ -140,15 +140,47 @@ def _apart(centre: Box, point: Point) -> list[int]:
     return apart
 
 
-def _nearest(refute: Refute, centre: Box, box: Box, point: Point) -> Point:
-    """A point of the box to be avoided that leaves the centre in no variable without need."""
+def _nearest(refute: Refute, centre: Box, box: Box, point: Point, shapes: Sequence[Shape]) -> Point:
+    """A point of the box to be avoided that leaves the centre in no variable, and by no number, without need.
+
+    A cut at the border of what is safe, not at any point beyond, is one cut instead of one for each state there.
+    Complexity: a call for each variable, and for each step of a bisection where it is a number.
+    """
     for place in range(len(centre)):
         apart = _apart(centre, point)
         if place in apart:
             at_centre = (at == place or at not in apart for at in range(len(centre)))
             nearer = refute(tuple(c if is_at else b for c, b, is_at in zip(centre, box, at_centre, strict=True)))
             point = point if nearer is None else nearer
+    apart = _apart(centre, point)
+    sides = [
+        _towards(*each) if at in apart else each[0] for at, each in enumerate(zip(centre, point, shapes, strict=True))
+    ]
+    for place in apart:
+        reach = list(members(intersection(sides[place], box[place])))
+        if not shapes[place].numbers_of(centre[place]) or point[place] >= shapes[place].numbers:
+            continue
+        if reach[0] < centre[place][0][0]:
+            reach.reverse()
+        safe, bound = 0, reach.index(point[place])  # the first so many are safe, and that one is not
+        while safe < bound:
+            tried = (safe + bound) // 2
+            nearer = refute(tuple(replaced(tuple(sides), place, union((s, s) for s in reach[safe : tried + 1]))))
+            if nearer is None:
+                safe = tried + 1
+            else:
+                point, bound = nearer, reach.index(nearer[place])
+        sides[place] = ((reach[bound], reach[bound]),)
     return point
+
+
+def _towards(centre: Ranges, state: int, shape: Shape) -> Ranges:
+    """The states from next to the centre up to a state; of what is no number, or has none at the centre, that state."""
+    numbers = shape.numbers_of(centre)
+    if not numbers or state >= shape.numbers:
+        return ((state, state),)
+    low, high = numbers[0][0], numbers[-1][1]
+    return ((state, low - 1),) if state < low else ((high + 1, state),)
 
 
 def _units(refute: Refute, centre: Box, largest: Box, shapes: Sequence[Shape]) -> Box:

@@ -20,9 +20,10 @@ class Reason(AbstractSet[Literal]):
     """A frozen set of literals, in the order of the classifier's variables.
 
     Of what `kind` it is, and whether it `is_general`, goes with it, as does the number of `rows` of a reference table
-    that it fits; two reasons that say the same are equal whatever these are. A general necessary reason has in its
-    literals what holds of the instance and must give way; `changes` are their negations, a region in which every
-    point, all else kept, changes the decision.
+    that it fits; two reasons that say the same are equal whatever these are. It `is_minimal`, unless time ran out
+    before it was proved that all its features are needed: together they still force (or can change) the decision. A
+    general necessary reason has in its literals what holds of the instance and must give way; `changes` are their
+    negations, a region in which every point, all else kept, changes the decision.
 
     >>> gpa, essay = Variable.nominal("GPA", ["low", "medium"]), Variable.nominal("Essay", ["fail", "pass"])
     >>> reason = Reason([State(gpa, 1), State(essay, 0)])
@@ -30,10 +31,11 @@ class Reason(AbstractSet[Literal]):
     ('GPA=medium and Essay=fail', ('GPA', 'Essay'), {'GPA': 'medium', 'Essay': 'fail'})
     """
 
-    __slots__ = ("is_general", "kind", "literals", "rows")
+    __slots__ = ("is_general", "is_minimal", "kind", "literals", "rows")
     literals: tuple[Literal, ...]
     kind: Kind | None
     is_general: bool
+    is_minimal: bool
     rows: int | None
 
     def __init__(
@@ -42,9 +44,10 @@ class Reason(AbstractSet[Literal]):
         *,
         kind: Kind | None = None,
         is_general: bool = False,
+        is_minimal: bool = True,
         rows: int | None = None,
     ) -> None:
-        for name, value in zip(self.__slots__, (is_general, kind, tuple(literals), rows), strict=True):
+        for name, value in zip(self.__slots__, (is_general, is_minimal, kind, tuple(literals), rows), strict=True):
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -87,7 +90,7 @@ class Reason(AbstractSet[Literal]):
         return {literal.feature: literal.text for literal in self.literals}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.literals, self.kind, self.is_general, self.rows)
+        return _restored, (self.literals, self.kind, self.is_general, self.rows, self.is_minimal)
 
     def __contains__(self, literal: object) -> bool:
         return literal in self.literals
@@ -108,5 +111,7 @@ class Reason(AbstractSet[Literal]):
         return f"Reason({', '.join(map(str, self.literals))})"
 
 
-def _restored(literals: tuple[Literal, ...], kind: Kind | None, is_general: bool, rows: int | None) -> Reason:
-    return Reason(literals, kind=kind, is_general=is_general, rows=rows)
+def _restored(
+    literals: tuple[Literal, ...], kind: Kind | None, is_general: bool, rows: int | None, is_minimal: bool = True
+) -> Reason:
+    return Reason(literals, kind=kind, is_general=is_general, is_minimal=is_minimal, rows=rows)
