@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from quia.errors import FormatError, Unsupported
 from quia.load import lightgbm, xgboost
@@ -45,18 +46,50 @@ def lightgbm_tree(final: Any) -> tuple[Tree, Values, frozenset[int]]:
     return _arrays(lightgbm.tree_of(final), int(final.n_features_in_), single=False)
 
 
-def histogram_tree(nodes: Any, columns: int) -> Tree:
-    """The tree of a predictor of HistGradientBoosting, from its table of nodes, every index within its bounds."""
+class Chosen(NamedTuple):
+    """A test of categories as a column of its own: zero where a column has one of these codes, else one."""
+
+    column: int
+    codes: tuple[int, ...]
+
+    @property
+    def step(self) -> Formula:
+        codes = np.array(self.codes, np.float64)
+        return Formula(lambda x: np.where(np.isin(x, codes), 0.0, 1.0), breaks=tuple(codes.tolist()))
+
+
+def histogram_tree(predictor: Any, columns: int, categorical: int, chosen: dict[Chosen, int]) -> Tree:
+    """The tree of a predictor of HistGradientBoosting, from its table of nodes, every index within its bounds.
+
+    The first columns are categorical; a test of their codes becomes one of a column beyond all others, one of `chosen`.
+    """
+    nodes = predictor.nodes
     if not isinstance(nodes, np.ndarray) or not len(nodes) or nodes.dtype.names is None:
-        raise FormatError("a tree of the HistGradientBoostingClassifier has no nodes; the model is damaged")
+        raise FormatError("a tree of the HistGradientBoosting has no nodes; the model is damaged")
     leaf = nodes["is_leaf"].astype(bool)
-    if (nodes["is_categorical"].astype(bool) & ~leaf).any():
-        raise Unsupported("a tree tests categories of its own", cure="encode them in a step before it")
     left, right = (np.where(leaf, LEAF, nodes[side].astype(np.int64)) for side in ("left", "right"))
     column, threshold = nodes["feature_idx"].astype(np.int64), nodes["num_threshold"].astype(np.float64)
+    of_codes = np.flatnonzero(nodes["is_categorical"].astype(bool) & ~leaf)
+    threshold[of_codes] = 0.5
     check_nodes(left, right, column, threshold, columns)
+    for node, codes in zip(of_codes.tolist(), _codes(predictor, nodes["bitset_idx"][of_codes]), strict=True):
+        if column[node] >= categorical:
+            raise FormatError("a tree tests the categories of a column that has none; the model is damaged")
+        column[node] = columns + chosen.setdefault(Chosen(int(column[node]), codes), len(chosen))
     values = nodes["value"].astype(np.float64)[:, None]
     return Tree(left, right, column, threshold, nodes["missing_go_to_left"].astype(bool), values)
+
+
+def _codes(predictor: Any, rows: npt.NDArray[Any]) -> list[tuple[int, ...]]:
+    """The codes in each of these rows of bits."""
+    if not len(rows):
+        return []
+    table = np.asarray(predictor.raw_left_cat_bitsets)
+    if table.ndim != 2 or table.shape[1] != 8 or table.dtype != np.uint32 or rows.max() >= len(table):
+        raise FormatError("a tree tests categories that are not there; the model is damaged")
+    words = np.ascontiguousarray(table[rows.astype(np.int64)].astype("<u4"))
+    bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
+    return [tuple(np.flatnonzero(row).tolist()) for row in bits]
 
 
 def _arrays(tree: BinaryTree, columns: int, *, single: bool) -> tuple[Tree, Values, frozenset[int]]:
