@@ -60,7 +60,7 @@ FORMATS = {
     "xgboost": Format(
         "quia.load.xgboost",
         lambda head: re.match(rb"\s*\{(\s*\"|L.{7}\x07)learner", head, re.DOTALL) is not None,
-        "XGBoost's JSON",
+        "XGBoost's JSON or UBJSON",
     ),
     "sdd": Format("quia.load.sdd", _begins(rb"sdd\s"), "SDDs, .sdd"),
     "nnf": Format("quia.load.nnf", _begins(rb"(?:nnf\s|[oatf] -?\d+ 0\s)"), "Decision-DNNFs, .nnf"),
