@@ -155,7 +155,7 @@ def test_a_sum_that_is_zero() -> None:
         assert expected in (None, graph.classify([0.0]))
 
 
-@pytest.mark.parametrize("final", [xgboost, lightgbm])
+@pytest.mark.parametrize("final", [lightgbm])
 def test_three_classes_have_three_trees(final: Any) -> None:
     x, y = data(3)
     with pytest.raises(Unsupported, match="3 trees, one for each of 3 classes a round"):

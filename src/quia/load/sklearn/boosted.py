@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,11 +10,14 @@ import numpy.typing as npt
 
 from quia.errors import FormatError, Unsupported
 from quia.load import lightgbm, xgboost
+from quia.load.at_most import at_most
 from quia.load.binary import BinaryTree, Test, walk
+from quia.load.ensembles import Boosted, in_order
 from quia.load.sklearn.floats import Floats
 from quia.load.sklearn.labels import Values
 from quia.load.sklearn.steps import Formula
 from quia.load.sklearn.tree import LEAF, Tree, check_nodes
+from quia.sums import Sums
 
 _LOW, _HIGH = lightgbm.NEAR_ZERO
 
@@ -28,17 +32,40 @@ NEAR_ZERO_IS_ZERO = Formula(_without_near_zero)
 """LightGBM treats a number very near to zero as zero."""
 
 
-def xgboost_tree(final: Any) -> tuple[Tree, Values]:
-    """The tree of a fitted XGBClassifier, and the number of the class at each node."""
+class Assembled(NamedTuple):
+    """Trees that go left where a number is at most the threshold, how they are summed, and columns that are rounded."""
+
+    trees: list[Tree]
+    sums: Sums
+    notes: tuple[str, ...]
+    rounded: frozenset[int]
+
+
+def xgboost_trees(final: Any, threshold: Any = None) -> Assembled:
+    """The trees of a fitted XGBClassifier, XGBRegressor or a forest of XGBoost's."""
     missing = getattr(final, "missing", None)
     if missing is not None and float(missing) == float(missing):
         raise Unsupported(
-            f"the XGBClassifier takes {float(missing):g} for missing",
+            f"the {type(final).__name__} takes {float(missing):g} for missing",
             cure="train it with missing=nan, or load it alone",
         )
-    tree, numbers, rounded = _arrays(xgboost.tree_of(final), int(final.n_features_in_), single=True)
-    assert not rounded
-    return tree, numbers
+    return _assembled(final, xgboost.trees_of(final, threshold), single=True)
+
+
+def _assembled(final: Any, boosted: Boosted, *, single: bool) -> Assembled:
+    nodes, rounded = at_most(boosted.nodes, single=single)
+    start, kept, yes, no = in_order(nodes, None)
+    inner = yes != LEAF
+    column, threshold = nodes.column[kept].astype(np.int64), nodes.threshold[kept].astype(np.float64)
+    if ((column[inner] < 0) | (column[inner] >= final.n_features_in_)).any() or np.isnan(threshold[inner]).any():
+        raise FormatError(f"a tree of the {type(final).__name__} tests a column that is not there, or no threshold")
+    values = nodes.values.reshape(len(nodes.yes), -1)[kept]
+    trees = []
+    for first, end in pairwise(start.tolist()):
+        here = slice(first, end)
+        left, right = (np.where(inner[here], side[here] - first, LEAF) for side in (yes, no))
+        trees.append(Tree(left, right, column[here], threshold[here], nodes.missing[kept[here]], values[here]))
+    return Assembled(trees, boosted.sums, boosted.notes, rounded)
 
 
 def lightgbm_tree(final: Any) -> tuple[Tree, Values, frozenset[int]]:

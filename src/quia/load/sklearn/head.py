@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quia.errors import FormatError, Unsupported
+from quia.load.regressors import cutoff
 from quia.load.sklearn import boosted, encoders
 from quia.load.sklearn.boosted import Chosen
 from quia.load.sklearn.follow import Frame, Walk
-from quia.load.sklearn.labels import Rule, Values, class_names, for_classifier, for_regressor
+from quia.load.sklearn.labels import Cutoff, Rule, Values, by_cuts, class_names, for_classifier, for_regressor
 from quia.load.sklearn.predict import in_this_process
 from quia.load.sklearn.steps import Column, ZeroIsMissing
 from quia.load.sklearn.tree import Tree
@@ -124,12 +125,24 @@ def rule_of(final: Any, label: Any, classes: Any) -> Rule:
 
 def without_label(final: Any, label: Any, classes: Any) -> Rule:
     """The rule of an estimator of whose probabilities no cut-off is exact."""
-    if label is not None:
+    if label is not None and not isinstance(label, Cutoff):
         raise Unsupported(
             f"label is given for a {type(final).__name__}, whose probabilities are not those of its leaves",
             cure="leave it out, or fit a tree or a forest",
         )
-    return for_classifier(class_names(final.classes_, classes), None)
+    return for_classifier(class_names(final.classes_, classes), label)
+
+
+def boosted_rule(final: Any, label: Any, classes: Any, *, single: bool) -> Rule:
+    """The rule of a boosting library's classifier, or of its regressor, which predicts in 32 bits if it is `single`."""
+    if hasattr(final, "classes_"):
+        return without_label(final, label, classes)
+    if not isinstance(label, Cutoff):
+        raise Unsupported(
+            f"the {type(final).__name__} predicts numbers, and no class", cure="give its cutoff, as in threshold=100"
+        )
+    names, rule = cutoff(label.threshold, classes, single=single)
+    return by_cuts(names, rule.cuts)
 
 
 def check_member(final: Any, member: Any, kinds: Sequence[str], columns: int) -> None:

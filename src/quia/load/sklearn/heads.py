@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from quia.errors import Unsupported, listed
+from quia.errors import FormatError, Unsupported, listed
 from quia.load.sklearn import boosted, boosting, votes
-from quia.load.sklearn.head import OWN_TREES, TREES, Head, one_tree, rule_of
+from quia.load.sklearn.head import OWN_TREES, TREES, Head, boosted_rule, one_tree, rule_of
 from quia.load.sklearn.labels import Rule, by_number, class_names
 from quia.load.sklearn.tree import probabilities, takes_missing, tree_of
 
 _FORESTS = ("RandomForestClassifier", "ExtraTreesClassifier", "RandomForestRegressor", "ExtraTreesRegressor")
+_XGBOOST = ("XGBClassifier", "XGBRegressor", "XGBRFClassifier", "XGBRFRegressor")
 _WHY_NOT = {
     "AdaBoostRegressor": "predicts the weighted median of its trees, which is no sum",
     "VotingRegressor": "is a mean of regressors that need not be trees",
@@ -41,9 +42,19 @@ def _own_tree(final: Any, label: Any, classes: Any) -> Head:
 
 
 def _xgboost(final: Any, label: Any, classes: Any) -> Head:
-    """XGBClassifier: in 32 bits, left below the threshold; what a sparse matrix does not store is missing."""
-    tree, numbers = boosted.xgboost_tree(final)
-    return one_tree(tree, _rule_by_number(final, label, classes), numbers, lambda sparse: True, drops_zeros=True)
+    """XGBoost's: in 32 bits; what a sparse matrix does not store is missing."""
+    rule = boosted_rule(final, label, classes, single=True)
+    made = boosted.xgboost_trees(final, rule.cuts or None)
+    return _assembled(final, rule, made, drops_zeros=True, kind="boosted trees")
+
+
+def _assembled(final: Any, rule: Rule, made: boosted.Assembled, **how: Any) -> Head:
+    told_apart = made.sums.rule.class_count(len(made.sums.start))
+    if rule.classes is None or len(rule.classes) != told_apart:
+        raise FormatError(
+            f"the {type(final).__name__} has the classes {rule.classes}, its trees tell {told_apart} apart"
+        )
+    return Head(made.trees, rule, None, made.sums, lambda sparse: True, notes=made.notes, rounded=made.rounded, **how)
 
 
 def _lightgbm(final: Any, label: Any, classes: Any) -> Head:
@@ -67,7 +78,7 @@ _READERS: dict[str, Callable[[Any, Any, Any], Head]] = {
         f"sklearn.ensemble._hist_gradient_boosting.gradient_boosting.{name}": boosting.histogram
         for name in ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor")
     },
-    "xgboost.sklearn.XGBClassifier": _xgboost,
+    **{f"xgboost.sklearn.{name}": _xgboost for name in _XGBOOST},
     "lightgbm.sklearn.LGBMClassifier": _lightgbm,
 }
 """The types that a pipeline may end in; the class must be exactly this one, as a derived class may decide otherwise."""

@@ -107,7 +107,7 @@ def for_regressor(label: Any, classes: Any = None) -> Rule:
     """
     if isinstance(label, Cutoff):
         names, rule = cutoff(label.threshold, classes, single=False)
-        return _by_cuts(names, rule.cuts)
+        return by_cuts(names, rule.cuts)
     if classes is not None:
         raise Unsupported("a regressor has no classes to name", cure="name its bands in label, or give a threshold")
     if label is None:
@@ -118,10 +118,12 @@ def for_regressor(label: Any, classes: Any = None) -> Rule:
     if callable(label):
         return _by_function(lambda row: label(float(row[0])))
     names, cuts = _bands(label)
-    return _by_cuts(names, [first_above(cut.last_below(False)) for cut in cuts])
+    return by_cuts(names, [first_above(cut.last_below(False)) for cut in cuts])
 
 
-def _by_cuts(names: tuple[str, ...], cuts: Sequence[float]) -> Rule:
+def by_cuts(names: tuple[str, ...], cuts: Sequence[float]) -> Rule:
+    """The class whose number is how many cuts a value reaches."""
+
     def decide(values: Values) -> list[str]:
         return [names[band] for band in np.searchsorted(cuts, values[:, 0], side="right").tolist()]
 
