@@ -3,6 +3,7 @@
 Where a model tells its sums (probabilities, decision functions), ours are equal to the last bit.
 """
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,6 +39,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 from threadpoolctl import threadpool_limits
 
 import quia
+from quia.cli import main
 from quia.errors import FormatError, QuiaError, Unsupported
 from quia.load import agreement
 from quia.load import skops as skops_loader
@@ -619,6 +621,23 @@ def test_check_compares_an_ensemble() -> None:
     first = agreement.probes(quia.load(model), limit=300)
     assert first == agreement.probes(quia.load(model), limit=300)
     assert len({tuple(row.items()) for row in first}) > 250
+
+
+def test_check_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    skops = pytest.importorskip("skops.io")
+    jsonschema = pytest.importorskip("jsonschema")
+    x, y = data(3)
+    frame = pd.DataFrame(x, columns=["a", "b", "c"])
+    skops.dump(make_pipeline(StandardScaler(), forest(4, 0)).fit(frame, y), tmp_path / "model.skops")
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    asked = ["check", str(tmp_path / "model.skops"), "--data", str(tmp_path / "rows.csv")]
+    assert main(asked) == 0
+    said = capsys.readouterr().out
+    assert "a sound random forest\n  5 trees, " in said
+    assert f"{120 + agreement.PROBES} of {120 + agreement.PROBES} rows agree" in said
+    assert main([*asked, "--json"]) == 0
+    schema = json.loads((Path(__file__).parents[2] / "docs" / "schemas" / "check-1.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(json.loads(capsys.readouterr().out))
 
 
 def test_reasons_of_a_small_forest() -> None:
