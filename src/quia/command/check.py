@@ -136,6 +136,8 @@ def _text(model: str, facts: dict[str, Any]) -> str:
     lines = [f"{model}: a sound {facts['kind']}"]
     if "nodes" in facts:
         lines.append("  {nodes:,} nodes ({leaves:,} leaves), {edges:,} edges, depth {depth:,}".format(**facts))
+    if "trees" in facts:
+        lines.append("  {trees:,} trees, {leaves:,} leaves".format(**facts))
     lines += [
         f"  classes: {listed(facts['classes'])}",
         f"  variables: {len(variables):,}, of which {sum(v['tested'] for v in variables.values()):,} are tested",
