@@ -62,6 +62,11 @@ FORMATS = {
         lambda head: re.match(rb"\s*\{(\s*\"|L.{7}\x07)learner", head, re.DOTALL) is not None,
         "XGBoost's JSON",
     ),
+    "catboost": Format(
+        "quia.load.catboost",
+        lambda head: re.match(rb"\s*\{\s*\"(ctr_data|features_info|model_info|oblivious_trees)\"", head) is not None,
+        "CatBoost's JSON",
+    ),
     "sdd": Format("quia.load.sdd", _begins(rb"sdd\s"), "SDDs, .sdd"),
     "nnf": Format("quia.load.nnf", _begins(rb"(?:nnf\s|[oatf] -?\d+ 0\s)"), "Decision-DNNFs, .nnf"),
     "dd": Format("quia.load.dd", _looks_like_dd, "BDDs in dd's JSON or DDDMP text"),
@@ -88,6 +93,7 @@ FORMATS = {
 }
 
 OBJECTS: dict[str, str] = {
+    "catboost": "quia.load.catboost",
     "lightgbm": "quia.load.lightgbm",
     "onnx": "quia.load.onnx",
     "sklearn": "quia.load.sklearn",

@@ -195,9 +195,9 @@ def last_below(threshold: Floats, after: Truths | bool, single: Truths | bool) -
     """The greatest number on the lower side of each cut, in the type of its column, as `Cut.last_below` has it."""
     with np.errstate(over="ignore"):
         rounded = threshold.astype(np.float32)
-    down = (rounded > threshold) | ((rounded == threshold) & ~np.asarray(after))
-    in_single = np.where(down, np.nextafter(rounded, np.float32(-np.inf)), rounded).astype(np.float64)
-    return np.where(single, in_single, np.where(after, threshold, np.nextafter(threshold, -np.inf)))
+        down = (rounded > threshold) | ((rounded == threshold) & ~np.asarray(after))
+        in_single = np.where(down, np.nextafter(rounded, np.float32(-np.inf)), rounded).astype(np.float64)
+        return np.where(single, in_single, np.where(after, threshold, np.nextafter(threshold, -np.inf)))
 
 
 def _runs(numbers: Ints) -> list[tuple[int, int]]:
