@@ -105,9 +105,10 @@ def test_random_ensembles(kind, shape):
             used = range(1, classes) if shape == "unused" else range(classes)
             entries = [(*leaf, which, random_weight(rng, sign)) for leaf in leaves for which in used]
         if "base" in shape or (shape == "boosted" and count < classes):
-            attributes["base_values"] = [
-                rng.uniform(-1, 1) for _ in range(rng.choice([1, 2]) if classes == 2 else classes)
-            ]
+            bases = rng.choice([1, 2]) if classes == 2 else classes
+            middle = (0.0 if any(entry[3] < 0 for entry in entries) else 0.5) if classes == 2 else 0.0
+            middle -= sum(entry[3] for entry in entries) / len(entries) * count if classes == 2 else 0.0
+            attributes["base_values"] = [middle + rng.uniform(-0.05, 0.05) for _ in range(bases)]
         attributes |= weighed(entries, "class")
         labels = [f"class {index}" for index in range(classes)]
         if rng.random() < 0.3:
