@@ -67,6 +67,11 @@ FORMATS = {
         lambda head: re.match(rb"(\xef\xbb\xbf)?\s*(booster\[0\]|\[\s*\{\s*\"nodeid\")", head) is not None,
         "a text or JSON dump of XGBoost's trees",
     ),
+    "catboost": Format(
+        "quia.load.catboost",
+        lambda head: re.match(rb"\s*\{\s*\"(ctr_data|features_info|model_info|oblivious_trees)\"", head) is not None,
+        "CatBoost's JSON",
+    ),
     "sdd": Format("quia.load.sdd", _begins(rb"sdd\s"), "SDDs, .sdd"),
     "nnf": Format("quia.load.nnf", _begins(rb"(?:nnf\s|[oatf] -?\d+ 0\s)"), "Decision-DNNFs, .nnf"),
     "dd": Format("quia.load.dd", _looks_like_dd, "BDDs in dd's JSON or DDDMP text"),
@@ -93,6 +98,7 @@ FORMATS = {
 }
 
 OBJECTS: dict[str, str] = {
+    "catboost": "quia.load.catboost",
     "lightgbm": "quia.load.lightgbm",
     "onnx": "quia.load.onnx",
     "sklearn": "quia.load.sklearn",
