@@ -8,7 +8,7 @@ namespace quia {
 namespace {
 
 constexpr int sweeps_at_root = 60, sweeps_in_trial = 8, sweeps_below = 16, sweeps_between_proposals = 4;
-constexpr std::size_t most_descents = 3, first_gap = 4, strike_again = 4;
+constexpr std::size_t most_descents = 3, first_gap = 4, strike_again = 4, most_remembered = 1000;
 
 }  // namespace
 
@@ -18,9 +18,21 @@ Inquiry::Inquiry(const Ensemble& ensemble, std::span<const std::int32_t> states,
 
 bool Inquiry::escapes(const std::int32_t* point) { return !keeps_[ensemble_.decide(point, leaves_, scores_)]; }
 
+// Of very many instances the older ones are forgotten: looking through them would take longer than finding another.
+void Inquiry::forget() {
+  if (escaped_.size() > most_remembered) escaped_.erase(escaped_.begin(), escaped_.begin() + most_remembered / 2);
+}
+
 std::optional<Point> Inquiry::escape(const Domain& domain, Budget& budget) {
+  forget();
   for (const Point& point : escaped_)
     if (domain.contains(point)) return point;
+  std::optional<Point> found = find_escape(domain, budget);
+  if (found) escaped_.push_back(*found);
+  return found;
+}
+
+std::optional<Point> Inquiry::find_escape(const Domain& domain, Budget& budget) {
   const Point nearest = domain.nearest(states_);
   if (escapes(nearest.data())) return nearest;
   // The way that lacks the least comes first.
@@ -34,7 +46,6 @@ std::optional<Point> Inquiry::escape(const Domain& domain, Budget& budget) {
     std::optional<Point> found = look_near(ways_[i], domain, budget);
     if (found || search(ways_[i], domain, SIZE_MAX, found, budget) == Outcome::found) {
       draw_near(*found, domain);
-      escaped_.push_back(*found);
       return found;
     }
   }
@@ -218,6 +229,12 @@ class Inquiry::Reduction {
     }
     std::sort(descents_.begin(), descents_.end(), [](const Descent& a, const Descent& b) { return a.sum() < b.sum(); });
     if (descents_.size() > most_descents) descents_.erase(descents_.begin() + most_descents, descents_.end());
+    is_tried_.assign(inquiry.states_.size(), 0);
+    for (const std::int32_t v : order) is_tried_[v] = 1;
+    for (std::size_t v = 0; v < is_tried_.size(); ++v)
+      if (!is_tried_[v] && inquiry.ensemble_.is_tested(v) && worlds.is_free(v))
+        free_.push_back(static_cast<std::int32_t>(v));
+    for (Descent& descent : descents_) descent.descend(free_, worlds, 0, budget);
     keep_place(true);
     count_changes();
   }
@@ -246,7 +263,7 @@ class Inquiry::Reduction {
   bool is_proved() {
     while (position_ < order_.size()) step();
     if (free_.size() == places_.back().free.size() && places_.back().is_proved) return true;
-    if (auto found = inquiry_.escape(box(), budget_)) {
+    if (auto found = inquiry_.find_escape(box(), budget_)) {
       refute(*found);
       return false;
     }
@@ -304,7 +321,7 @@ class Inquiry::Reduction {
     const auto stands = [&](const Place& place) {
       std::size_t changes = 0, within = 0;
       for (const std::int32_t v : order_) changes += point[v] != inquiry_.states_[v];
-      for (const std::int32_t v : place.free) within += point[v] != inquiry_.states_[v];
+      for (const std::int32_t v : place.free) within += is_tried_[v] && point[v] != inquiry_.states_[v];
       return within < changes;
     };
     while (!stands(places_.back())) places_.pop_back();
@@ -365,7 +382,7 @@ class Inquiry::Reduction {
   const Domain& worlds_;
   Budget& budget_;
   std::vector<Descent> descents_;
-  std::vector<std::uint8_t> is_free_;
+  std::vector<std::uint8_t> is_free_, is_tried_;
   std::vector<std::int32_t> free_;
   std::size_t position_ = 0, gap_ = first_gap;
   std::vector<Place> places_;
@@ -373,6 +390,7 @@ class Inquiry::Reduction {
 };
 
 Inquiry::Sufficient Inquiry::sufficient(std::span<const std::int32_t> order, const Domain& worlds, Budget& budget) {
+  forget();
   return Reduction(*this, order, worlds, budget).run();
 }
 

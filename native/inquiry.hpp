@@ -39,6 +39,8 @@ class Inquiry {
 
  private:
   bool escapes(const std::int32_t* point);
+  void forget();
+  std::optional<Point> find_escape(const Domain& domain, Budget& budget);
   class Reduction;
   enum class Outcome { none, found, open };
   Outcome search(const Way& way, const Domain& domain, std::size_t most_boxes, std::optional<Point>& found,

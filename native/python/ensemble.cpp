@@ -109,7 +109,8 @@ void bind_ensemble(nb::module_& module) {
             return to_numpy(std::move(scores));
           },
           "states"_a)
-      .def_prop_ro("influence", [](const Ensemble& ensemble) { return to_numpy(std::vector<double>(ensemble.influence())); })
+      .def_prop_ro("influence",
+                   [](const Ensemble& ensemble) { return to_numpy(std::vector<double>(ensemble.influence())); })
       .def(
           "decide_rows",
           [](const Ensemble& ensemble, Rows rows) {
