@@ -154,15 +154,28 @@ Inquiry::Outcome Inquiry::search(const Way& way, const Domain& domain, std::size
   return Outcome::none;
 }
 
-// Where the sum is constant, its parts need not be: a tree whose leaves in the box differ in anything that the rule may
-// look at is to be decided.
-std::optional<Relaxation::Split> Inquiry::open_split(const Way& way, const Domain& domain) const {
-  const bool is_plain = ensemble_.rule() == ScoreRule::argmax || ensemble_.rule() == ScoreRule::cuts;
-  for (std::size_t tree = 0; tree < ensemble_.tree_count(); ++tree) {
-    const auto concerns = [&](const Mix& need) { return need.concerns(ensemble_, tree); };
-    if (is_plain && std::none_of(way.needs.begin(), way.needs.end(), concerns)) continue;
-    if (const auto split = open_split(tree, domain)) return split;
+// Where the sum is constant, its parts need not be: a tree is to be decided whose leaves in the box differ in what a need
+// is about. Once there is none, the scores that needs compare are known to the last bit, and mostly settle the matter;
+// only where they are nearly, but not quite, equal may a rule look at others too.
+std::optional<Relaxation::Split> Inquiry::open_split(const Way& way, const Domain& domain) {
+  const auto is_of_need = [&](std::size_t tree) {
+    return std::any_of(way.needs.begin(), way.needs.end(),
+                       [&](const Mix& need) { return need.concerns(ensemble_, tree); });
+  };
+  for (std::size_t tree = 0; tree < ensemble_.tree_count(); ++tree)
+    if (is_of_need(tree))
+      if (const auto split = open_split(tree, domain)) return split;
+  if (ensemble_.rule() == ScoreRule::argmax || ensemble_.rule() == ScoreRule::cuts) return {};
+  const Point point = domain.nearest(states_);
+  for (std::size_t tree = 0; tree < leaves_.size(); ++tree) leaves_[tree] = ensemble_.leaf(tree, point.data());
+  ensemble_.scores_of(leaves_.data(), scores_.data());
+  for (const Mix& need : way.needs) {
+    const double lack = scores_[need.terms[0].first] - scores_[need.terms[1].first];
+    if (lack > ensemble_.indistinct() || (lack == 0 && !need.takes_ties)) return {};
   }
+  for (std::size_t tree = 0; tree < ensemble_.tree_count(); ++tree)
+    if (!is_of_need(tree))
+      if (const auto split = open_split(tree, domain)) return split;
   return {};
 }
 

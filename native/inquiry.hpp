@@ -47,7 +47,7 @@ class Inquiry {
                  Budget& budget);
   Outcome bound_all(const Domain& domain, std::optional<Point>& found, Budget& budget);
   std::optional<Point> look_near(const Way& way, const Domain& domain, Budget& budget);
-  std::optional<Relaxation::Split> open_split(const Way& way, const Domain& domain) const;
+  std::optional<Relaxation::Split> open_split(const Way& way, const Domain& domain);
   std::optional<Relaxation::Split> open_split(std::size_t tree, const Domain& domain) const;
   void draw_near(Point& point, const Domain& domain);
 
