@@ -43,6 +43,7 @@ from quia.cli import main
 from quia.errors import FormatError, QuiaError, Unsupported
 from quia.load import agreement
 from quia.load import skops as skops_loader
+from quia.load.probes import probes
 from quia.load.sklearn import votes
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -618,8 +619,8 @@ def test_check_compares_an_ensemble() -> None:
     report = agreement.check(model, [dict(zip(("x0", "x1", "x2"), row, strict=True)) for row in x.tolist()])
     assert report.holds
     assert report.rows == 120 + agreement.PROBES
-    first = agreement.probes(quia.load(model), limit=300)
-    assert first == agreement.probes(quia.load(model), limit=300)
+    first = probes(quia.load(model), limit=300)
+    assert first == probes(quia.load(model), limit=300)
     assert len({tuple(row.items()) for row in first}) > 250
 
 

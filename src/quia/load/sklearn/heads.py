@@ -68,7 +68,7 @@ _READERS: dict[str, Callable[[Any, Any, Any], Head]] = {
     **{OWN_TREES + name: _own_tree for name in TREES},
     **{f"sklearn.ensemble._forest.{name}": votes.forest for name in _FORESTS},
     **{f"sklearn.ensemble._bagging.{name}": votes.bagging for name in ("BaggingClassifier", "BaggingRegressor")},
-    "sklearn.ensemble._weight_boosting.AdaBoostClassifier": votes.ada_boost,
+    "sklearn.ensemble._weight_boosting.AdaBoostClassifier": boosting.ada_boost,
     "sklearn.ensemble._voting.VotingClassifier": votes.voting,
     **{
         f"sklearn.ensemble._gb.{name}": boosting.gradient
