@@ -79,7 +79,7 @@ def assemble(
     `missing` says whether a missing value is a state. Complexity: sorting the nodes; Python objects only for each cut
     and for each of the `tests`.
     """
-    start, kept, yes, no = _in_order(nodes, file)
+    start, kept, yes, no = in_order(nodes, file)
     inner = yes != LEAF
     special = np.full(len(kept), -1, np.int64) if nodes.special is None else nodes.special[kept]
     by_table, plain = inner & (special >= 0), np.flatnonzero(inner & (special < 0))
@@ -114,7 +114,7 @@ def assemble(
     )
 
 
-def _in_order(nodes: Nodes, file: str | None) -> tuple[Ints, Ints, Ints, Ints]:
+def in_order(nodes: Nodes, file: str | None) -> tuple[Ints, Ints, Ints, Ints]:
     """The first nodes of the trees, the nodes that roots lead to, parents first, and where these lead: new numbers."""
     size = np.diff(nodes.start)
     total = len(nodes.yes)
@@ -270,7 +270,7 @@ def one_tree(boosted: Boosted) -> BinaryTree:
     begin = int(nodes.start[tree])
     columns = [Column(f"{index}") for index in range(int(nodes.column.max(initial=0)) + 1)]
     variables, trees = assemble(columns, nodes, missing=True)
-    _, kept, yes, _ = _in_order(nodes, None)
+    _, kept, yes, _ = in_order(nodes, None)
     own = kept[(yes == LEAF) & (kept >= begin) & (kept < nodes.start[tree + 1])]
     names = [str(label) for label in range(sums.rule.class_count(len(sums.start)))]
     made = _classes_of_leaves(Ensemble(variables, tuple(names), trees, sums), tree, len(own))
