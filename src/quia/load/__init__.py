@@ -62,6 +62,11 @@ FORMATS = {
         lambda head: re.match(rb"\s*\{(\s*\"|L.{7}\x07)learner", head, re.DOTALL) is not None,
         "XGBoost's JSON or UBJSON",
     ),
+    "xgboost-dump": Format(
+        "quia.load.xgboost_dump",
+        lambda head: re.match(rb"(\xef\xbb\xbf)?\s*(booster\[0\]|\[\s*\{\s*\"nodeid\")", head) is not None,
+        "a text or JSON dump of XGBoost's trees",
+    ),
     "sdd": Format("quia.load.sdd", _begins(rb"sdd\s"), "SDDs, .sdd"),
     "nnf": Format("quia.load.nnf", _begins(rb"(?:nnf\s|[oatf] -?\d+ 0\s)"), "Decision-DNNFs, .nnf"),
     "dd": Format("quia.load.dd", _looks_like_dd, "BDDs in dd's JSON or DDDMP text"),

@@ -8,8 +8,11 @@ from collections.abc import Callable
 import numpy as np
 
 from quia.cuts import nearest_single
+from quia.sums import Rule
 
 _MOST = {False: 0x7FEFFFFFFFFFFFFF, True: 0x7F7FFFFF}  # the bits of the greatest finite number
+
+_SMALLEST_SCORE = nearest_single(1e-6)  # a base score below this is raised to it, one that near to 1 is lowered
 
 
 def least(holds: Callable[[float], bool], *, single: bool) -> float:
@@ -37,4 +40,17 @@ def logistic_single(score: float) -> float:
 
 def logistic(score: float) -> float:
     """1 / (1 + exp(-score)) in 64 bits."""
-    return 1.0 / (1.0 + math.exp(min(-score, 709.0)))
+    return 1.0 / (1.0 + math.exp(min(-score, 700.0)))
+
+
+def logistic_rule() -> Rule:
+    """The second class where its chance, rounded to 32 bits, is above a half: from a sum a little above zero on."""
+    return Rule("cuts", (least(lambda score: logistic_single(score) > 0.5, single=True),))
+
+
+def logit(probability: float) -> float:
+    """The margin of a probability, which XGBoost keeps away from 0 and 1."""
+    if not 0 <= probability <= 1:
+        raise ValueError(f"the base score {probability} is not a probability")
+    inside = min(max(probability, _SMALLEST_SCORE), nearest_single(1 - _SMALLEST_SCORE))
+    return nearest_single(-math.log(nearest_single(nearest_single(1 / inside) - 1)))

@@ -22,7 +22,7 @@ from quia.files import decode
 from quia.load import ubjson
 from quia.load.binary import BinaryTree, Column, check_categories, class_names, numbered
 from quia.load.ensembles import Boosted, assemble, check_sums, one_tree, simplest
-from quia.load.links import least, logistic_single
+from quia.load.links import least, logistic_rule, logit
 from quia.load.regressors import Threshold, cutoff, refuse_without
 from quia.load.xgboost_trees import Tree, compact, leaf_size, nodes_of
 from quia.sums import Rule, Sums
@@ -42,7 +42,6 @@ _NUMBERS = (
 
 _Result = TypeVar("_Result")
 _Margins = npt.NDArray[np.float32]
-_SMALLEST_SCORE = nearest_single(1e-6)  # a base score below this is raised to it, one that near to 1 is lowered
 
 
 class _Source(NamedTuple):
@@ -221,7 +220,7 @@ class _Model:
         if self.objective == "binary:hinge":
             return Rule("cuts", (least(lambda score: score > 0, single=True),))
         if self.objective == "binary:logistic":
-            return Rule("cuts", (least(lambda score: logistic_single(score) > 0.5, single=True),))
+            return logistic_rule()
         return Rule("softmax32" if self.objective == "multi:softprob" else "argmax")
 
     def _weighted(self, values: npt.NDArray[np.float64], sizes: Any, start: _Margins) -> npt.NDArray[np.float64]:
@@ -294,7 +293,7 @@ class _Model:
             raise ValueError(f"{len(base)} base scores for {self.many} classes")
         if not all(map(math.isfinite, base)):
             raise ValueError(f"the base score is {listed(base)}")
-        return np.array([_logit(score) for score in base] if self.objective == "binary:logistic" else base, np.float32)
+        return np.array([logit(score) for score in base] if self.objective == "binary:logistic" else base, np.float32)
 
 
 def _has_leaves_of(size: int, tree: Tree) -> bool:
@@ -302,11 +301,3 @@ def _has_leaves_of(size: int, tree: Tree) -> bool:
     if leaf_size(tree) != size:
         return False
     return size <= max(len(tree.get("leaf_weights", ())), len(tree.get("base_weights", ())))
-
-
-def _logit(probability: float) -> float:
-    """The margin of a probability, which XGBoost keeps away from 0 and 1."""
-    if not 0 <= probability <= 1:
-        raise ValueError(f"the base score {probability} is not a probability")
-    inside = min(max(probability, _SMALLEST_SCORE), nearest_single(1 - _SMALLEST_SCORE))
-    return nearest_single(-math.log(nearest_single(nearest_single(1 / inside) - 1)))
