@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,29 +17,15 @@ from quia.ensemble import Ensemble
 from quia.errors import Unsupported, listed, shown
 from quia.load.binary import class_names
 from quia.load.ensembles import simplest
-from quia.load.pmml_choice import Work
-from quia.load.pmml_fields import Reader
 from quia.load.pmml_members import Flat, Member, is_fractional
-from quia.load.pmml_schema import data_fields, declared_classes
+from quia.load.pmml_schema import declared_classes
+from quia.load.pmml_segments import Part, Segments
 from quia.load.regressors import Threshold, cutoff, refuse_without
 from quia.sums import Group, Rule, Sums
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
     from quia.load.xml import Document, Element
-
-_PLAIN = {"name", "usageType", "importance", "optype"}
-
-
-class _Part(NamedTuple):
-    """Trees that make one number: their factors, what divides their sum, then multiplies it, and what is added then."""
-
-    members: list[Member]
-    factors: list[float]
-    divisor: float
-    factor: float
-    constant: float
-    output: str | None
 
 
 def mining_model(
@@ -54,19 +40,14 @@ def mining_model(
     return _Mining(document, model, missing, notes).classifier(threshold, classes)
 
 
-class _Mining:
+class _Mining(Segments):
     def __init__(self, document: Document, model: Element, missing: bool, notes: Sequence[str]) -> None:
-        self.document, self.model, self.missing, self.notes = document, model, missing, list(notes)
-        self.single = self._is_single(model)
-        self.inputs, self.target, usable = data_fields(document, model)
-        self.reader = Reader(document, self.inputs, usable, Work(len(document.elements)))
-        self.classes: dict[str, int] = {}
-        self.members: list[Member] = []
-        self.function = document.need(model, "functionName")
+        super().__init__(document, model)
+        self.missing, self.notes = missing, list(notes)
 
     def classifier(self, threshold: Threshold | None, classes: Sequence[str] | None) -> Classifier:
         """The ensemble, or the graph of its one tree."""
-        method = self._method(self.model)
+        method = self.method(self.model)
         if self.function == "regression":
             return self._regressor(refuse_without(threshold, "this PMML model"), classes)
         if threshold is not None:
@@ -81,157 +62,21 @@ class _Mining:
             return self._shares(method == "weightedAverage", classes)
         if method in ("majorityVote", "weightedMajorityVote"):
             return self._votes(method == "weightedMajorityVote", classes)
-        raise self._unknown(method)
-
-    def _unknown(self, method: str) -> Unsupported:
-        return Unsupported(
-            f"the {self.function} has multipleModelMethod={shown(method)}",
-            cure="export one that adds, averages or counts its trees, or chains a sum with a RegressionModel",
-        )
-
-    def _method(self, model: Element) -> str:
-        return self.document.need(self._segmentation(model), "multipleModelMethod")
-
-    def _segmentation(self, model: Element) -> Element:
-        found = self.document.child(model, "Segmentation")
-        if found is None:
-            raise self.document.fault("<MiningModel> has no <Segmentation>", model)
-        return found
-
-    def _is_single(self, model: Element) -> bool:
-        context = model.attributes.get("x-mathContext", "double")
-        if context not in ("float", "double"):
-            raise Unsupported(f"the x-mathContext is {shown(context)}", cure="export it with float or double")
-        return context == "float"
-
-    def _segments(self, model: Element) -> list[tuple[Element, Element]]:
-        """Each segment and its model; all of them must always be used."""
-        pairs = []
-        for segment in self.document.children(self._segmentation(model), "Segment"):
-            inside = [e for e in self.document.children(segment) if e.tag.endswith("Model")]
-            if len(inside) != 1:
-                raise self.document.fault(f"a <Segment> has {len(inside)} models; it has one", segment)
-            if self.document.child(segment, "True") is None:
-                raise Unsupported(
-                    f"a segment (line {segment.line}) is used for some instances only", cure="export it with <True/>"
-                )
-            pairs.append((segment, inside[0]))
-        if not pairs:
-            raise self.document.fault("<Segmentation> has no <Segment>", model)
-        return pairs
-
-    def _check_inner(self, model: Element, function: str) -> None:
-        """Refuse an inner model that changes its fields, its numbers or its arithmetic."""
-        if self._is_single(model) != self.single:
-            raise Unsupported(
-                f"a <{model.tag}> (line {model.line}) has another x-mathContext than the whole",
-                cure="export one for all",
-            )
-        if (found := self.document.need(model, "functionName")) != function:
-            raise Unsupported(f"a <{model.tag}> (line {model.line}) is for {shown(found)}", cure=f"export {function}")
-        for block in self.document.children(model, "LocalTransformations"):
-            if self.document.children(block, "DerivedField"):
-                raise Unsupported(
-                    f"a <{model.tag}> (line {model.line}) transforms fields of its own", cure="export it without that"
-                )
-        schema = self.document.child(model, "MiningSchema")
-        for field in self.document.children(schema, "MiningField") if schema is not None else ():
-            if unknown := set(field.attributes) - _PLAIN:
-                raise Unsupported(
-                    f"a field of an inner model (line {field.line}) has {listed(sorted(unknown))}",
-                    cure="export it with these in the outer mining schema only",
-                )
-
-    def _tree(self, model: Element, function: str, votes: bool = False) -> Member:
-        if model.tag != "TreeModel":
-            raise Unsupported(f"a segment (line {model.line}) has a <{model.tag}>", cure="give segments of trees")
-        self._check_inner(model, function)
-        if self.document.children(model, "Targets", "Output"):
-            raise Unsupported(f"a tree (line {model.line}) has targets or outputs of its own", cure="export it without")
-        member = Member(self.document, model, self.reader, single=self.single, classes=self.classes, votes=votes)
-        self.members.append(member)
-        return member
-
-    def _weights(self, segments: Sequence[tuple[Element, Element]], weighted: bool) -> list[float]:
-        weights = []
-        for segment, _ in segments:
-            try:
-                weight = float(segment.attributes.get("weight", "1")) if weighted else 1.0
-            except ValueError:
-                weight = math.nan
-            if not (math.isfinite(weight) and weight > 0):
-                raise self.document.fault("the weight of a <Segment> is no number above 0", segment)
-            weights.append(weight)
-        return weights
-
-    def _part(self, model: Element) -> _Part:
-        """The trees of a model that predicts a number, and how they make it."""
-        method = self._method(model)
-        if method not in ("sum", "average", "weightedAverage", "weightedSum"):
-            raise self._unknown(method)
-        segments = self._segments(model)
-        weights = self._weights(segments, method.startswith("weighted"))
-        if method.startswith("weighted") and self.single:
-            raise Unsupported("weights of segments are used in 32 bits", cure="export it in 64 bits")
-        members = [self._tree(inner, "regression") for _, inner in segments]
-        divisor = 1.0 if method in ("sum", "weightedSum") else float(sum(weights))
-        factor, constant = self._rescaled(model)
-        return _Part(members, weights, divisor, factor, constant, self._output(model))
-
-    def _rescaled(self, model: Element) -> tuple[float, float]:
-        factor, constant = 1.0, 0.0
-        for targets in self.document.children(model, "Targets"):
-            for target in self.document.children(targets, "Target"):
-                known = {"field", "optype", "rescaleFactor", "rescaleConstant"}
-                if unknown := set(target.attributes) - known:
-                    raise Unsupported(f"a <Target> has {listed(sorted(unknown))}", cure="export it without")
-                if self.document.children(target, "TargetValue"):
-                    raise Unsupported("a <Target> has values", cure="export it without")
-                factor = self._number(target, "rescaleFactor", factor)
-                constant = self._number(target, "rescaleConstant", constant)
-        if factor <= 0:
-            raise Unsupported(f"the rescaleFactor is {factor:g}", cure="export one above 0")
-        return factor, constant
-
-    def _number(self, element: Element, name: str, default: float) -> float:
-        written = element.attributes.get(name)
-        try:
-            number = default if written is None else float(written)
-        except ValueError:
-            number = math.nan
-        number = float(np.float32(number)) if self.single else number
-        if not math.isfinite(number):
-            raise self.document.fault(f"{name} is {shown(written)}, which is no finite number", element)
-        return number
-
-    def _output(self, model: Element) -> str | None:
-        """The name under which a model's number goes on."""
-        names = []
-        for output in self.document.children(model, "Output"):
-            for field in self.document.children(output, "OutputField"):
-                if field.attributes.get("feature", "predictedValue") != "predictedValue" or field.children:
-                    raise Unsupported(f"an output (line {field.line}) is computed", cure="export predicted values only")
-                if self.single != (field.attributes.get("dataType", "double") == "float"):
-                    raise Unsupported(
-                        f"an output (line {field.line}) is rounded to another type",
-                        cure="export it in the type of sums",
-                    )
-                names.append(self.document.need(field, "name"))
-        return names[-1] if names else None
+        raise self.unknown(method)
 
     def _chain(self, classes: Sequence[str] | None) -> Classifier:
-        *first, (_, last) = self._segments(self.model)
+        *first, (_, last) = self.segments(self.model)
         if last.tag != "RegressionModel" or not first:
-            raise self._unknown("modelChain")
+            raise self.unknown("modelChain")
         parts = []
         for _, inner in first:
             if inner.tag != "MiningModel":
                 raise Unsupported(f"a <{inner.tag}> (line {inner.line}) is chained", cure="chain sums of trees")
-            self._check_inner(inner, "regression")
-            parts.append(self._part(inner))
-        self._check_inner(last, "classification")
+            self.check_inner(inner, "regression")
+            parts.append(self.part(inner))
+        self.check_inner(last, "classification")
         tables = [
-            (self.document.need(t, "targetCategory"), self._predictor(t))
+            (self.document.need(t, "targetCategory"), self.predictor(t))
             for t in self.document.children(last, "RegressionTable")
         ]
         given = [part.output for part in parts]
@@ -249,25 +94,12 @@ class _Mining:
             )
         return self._ensemble(parts, tuple(class_names(classes or names, len(names))), rule)
 
-    def _predictor(self, table: Element) -> str | None:
-        """The one number that a regression table takes as it is; None if it takes none."""
-        predictors = self.document.children(table, "NumericPredictor", "CategoricalPredictor", "PredictorTerm")
-        plain = all(
-            p.tag == "NumericPredictor" and self._number(p, "coefficient", 1) == self._number(p, "exponent", 1) == 1
-            for p in predictors
-        )
-        if len(predictors) > 1 or not plain or self._number(table, "intercept", 0) != 0:
-            raise Unsupported(
-                f"a <RegressionTable> (line {table.line}) does more than to take a sum", cure="export it as JPMML does"
-            )
-        return self.document.need(predictors[0], "name") if predictors else None
-
     def _regressor(self, threshold: Threshold, classes: Sequence[str] | None) -> Classifier:
-        part = self._part(self.model)
+        part = self.part(self.model)
         names, rule = cutoff(threshold, classes, single=self.single)
         return self._ensemble([part], names, rule)
 
-    def _ensemble(self, parts: Sequence[_Part], names: tuple[str, ...], rule: Rule) -> Classifier:
+    def _ensemble(self, parts: Sequence[Part], names: tuple[str, ...], rule: Rule) -> Classifier:
         flat = self._flat(
             [(member, factor) for part in parts for member, factor in zip(part.members, part.factors, strict=True)]
         )
@@ -280,11 +112,11 @@ class _Mining:
         return self._simplest(names, flat, sums, 1, kind)
 
     def _shares(self, weighted: bool, classes: Sequence[str] | None) -> Classifier:
-        segments = self._segments(self.model)
+        segments = self.segments(self.model)
         if self.single:
             raise Unsupported("shares of classes are averaged in 32 bits", cure="export it in 64 bits")
-        weights = self._weights(segments, weighted)
-        members = [self._tree(inner, "classification") for _, inner in segments]
+        weights = self.weights(segments, weighted)
+        members = [self.tree(inner, "classification") for _, inner in segments]
         if members[0].orders != {tuple(self.classes)}:
             raise Unsupported(
                 "leaves of the first tree list the classes in several orders, or not all of them, which is what settles"
@@ -298,9 +130,9 @@ class _Mining:
 
     def _votes(self, weighted: bool, classes: Sequence[str] | None) -> Classifier:
         """Votes, and far below them a bit for each tree, so that of equal classes the one voted for first wins."""
-        segments = self._segments(self.model)
-        weights = self._weights(segments, weighted)
-        members = [self._tree(inner, "classification", votes=True) for _, inner in segments]
+        segments = self.segments(self.model)
+        weights = self.weights(segments, weighted)
+        members = [self.tree(inner, "classification", votes=True) for _, inner in segments]
         for label in declared_classes(self.document, self.target):
             self.classes.setdefault(label, len(self.classes))  # nobody votes for these
         ranked = 1 if len(self.classes) < 3 else len(members)
