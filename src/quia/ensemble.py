@@ -56,6 +56,11 @@ class Ensemble(ByFields, ClassifierBase):
         )
 
     @property
+    def sizes(self) -> dict[str, int]:
+        """How many trees there are, and how many leaves they have together."""
+        return {"trees": len(self.trees), "leaves": self.trees.leaf_count}
+
+    @property
     def tested(self) -> tuple[int, ...]:
         """The indices of the variables that some tree asks about."""
         return self.trees.tested

@@ -60,7 +60,12 @@ FORMATS = {
     "xgboost": Format(
         "quia.load.xgboost",
         lambda head: re.match(rb"\s*\{(\s*\"|L.{7}\x07)learner", head, re.DOTALL) is not None,
-        "XGBoost's JSON",
+        "XGBoost's JSON or UBJSON",
+    ),
+    "xgboost-dump": Format(
+        "quia.load.xgboost_dump",
+        lambda head: re.match(rb"(\xef\xbb\xbf)?\s*(booster\[0\]|\[\s*\{\s*\"nodeid\")", head) is not None,
+        "a text or JSON dump of XGBoost's trees",
     ),
     "catboost": Format(
         "quia.load.catboost",

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from quia.cuts import Cut, Interval
 from quia.ensemble import Ensemble
-from quia.errors import FormatError
+from quia.errors import FormatError, Unsupported
 from quia.graph import DecisionGraph
-from quia.load.binary import Column, ColumnTests, Test, states_of_yes, variables_of
+from quia.load.binary import BinaryTree, Column, ColumnTests, Test, check_scores, states_of_yes, variables_of
 from quia.ranges import difference
+from quia.sums import Sums
 from quia.trees import Trees
 from quia.variables import Variable
 
@@ -28,8 +30,7 @@ Truths = npt.NDArray[np.bool_]
 LEAF = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Nodes:
+class Nodes(NamedTuple):
     """The nodes of many trees end to end, one array for each thing that a node has.
 
     Tree t has the nodes `start[t] … start[t+1] - 1`, its root first, the others in any order; `yes` and `no` are
@@ -51,6 +52,25 @@ class Nodes:
     tests: Sequence[Test] = ()
 
 
+class Boosted(NamedTuple):
+    """Trees, how their leaves are summed, and what is to be said of them."""
+
+    nodes: Nodes
+    sums: Sums
+    notes: tuple[str, ...] = ()
+
+
+def check_sums(nodes: Nodes, sums: Sums) -> None:
+    """Refuse leaves so large that their sums overflow."""
+    at_leaves = np.abs(np.where((nodes.yes == LEAF).reshape(-1, *[1] * (nodes.values.ndim - 1)), nodes.values, 0.0))
+    most = at_leaves.reshape(len(at_leaves), -1).max(axis=1)
+    with np.errstate(over="ignore"):
+        total = np.maximum.reduceat(most, nodes.start[:-1]).sum() + max(map(abs, sums.start))
+    limit = float(np.finfo(np.float32 if sums.single else np.float64).max) / 4
+    if not total <= limit:
+        raise FormatError(f"the leaves of the trees add up to {total}, and sums above {limit:g} are not exact")
+
+
 def assemble(
     columns: Sequence[Column], nodes: Nodes, *, missing: bool, file: str | None = None
 ) -> tuple[tuple[Variable, ...], Trees]:
@@ -59,7 +79,7 @@ def assemble(
     `missing` says whether a missing value is a state. Complexity: sorting the nodes; Python objects only for each cut
     and for each of the `tests`.
     """
-    start, kept, yes, no = _in_order(nodes, file)
+    start, kept, yes, no = in_order(nodes, file)
     inner = yes != LEAF
     special = np.full(len(kept), -1, np.int64) if nodes.special is None else nodes.special[kept]
     by_table, plain = inner & (special >= 0), np.flatnonzero(inner & (special < 0))
@@ -94,7 +114,7 @@ def assemble(
     )
 
 
-def _in_order(nodes: Nodes, file: str | None) -> tuple[Ints, Ints, Ints, Ints]:
+def in_order(nodes: Nodes, file: str | None) -> tuple[Ints, Ints, Ints, Ints]:
     """The first nodes of the trees, the nodes that roots lead to, parents first, and where these lead: new numbers."""
     size = np.diff(nodes.start)
     total = len(nodes.yes)
@@ -215,6 +235,7 @@ def simplest(ensemble: Ensemble) -> Classifier:
     tree = int(grown[0]) if len(grown) else 0
     first, end = trees.start[tree], trees.start[tree + 1]
     tests, leaves = trees.test[first:end].tolist(), np.flatnonzero(trees.test[first:end] == LEAF)
+    check_scores(len(leaves), len(ensemble.sums.start))
     labels = np.full(end - first, -1)
     labels[leaves] = _classes_of_leaves(ensemble, tree, len(leaves))
     ranges_of = {
@@ -236,6 +257,37 @@ def simplest(ensemble: Ensemble) -> Classifier:
     return DecisionGraph.build(
         ensemble.variables, ensemble.classes, variables[::-1], labels[::-1].tolist(), edges, notes=ensemble.notes
     )
+
+
+def one_tree(boosted: Boosted) -> BinaryTree:
+    """The one tree that has tests, its nodes numbered as they were; a leaf is the number of its class."""
+    nodes, sums, _ = boosted
+    grown = np.flatnonzero(nodes.yes[nodes.start[:-1]] != LEAF)
+    if len(grown) > 1:
+        how = f", one for each of {len(sums.start)} classes a round" if len(sums.start) > 1 else ""
+        raise Unsupported(f"the class depends on {len(grown)} trees{how}", cure="load the model without a pipeline")
+    tree = int(grown[0]) if len(grown) else 0
+    begin = int(nodes.start[tree])
+    columns = [Column(f"{index}") for index in range(int(nodes.column.max(initial=0)) + 1)]
+    variables, trees = assemble(columns, nodes, missing=True)
+    _, kept, yes, _ = in_order(nodes, None)
+    own = kept[(yes == LEAF) & (kept >= begin) & (kept < nodes.start[tree + 1])]
+    names = [str(label) for label in range(sums.rule.class_count(len(sums.start)))]
+    made = _classes_of_leaves(Ensemble(variables, tuple(names), trees, sums), tree, len(own))
+    class_of: dict[int, int] = dict(zip(own.tolist(), made.tolist(), strict=True))
+
+    def node(number: int) -> Test | int:
+        at = begin + number
+        if nodes.yes[at] == LEAF:
+            return class_of[at]
+        yes, no = int(nodes.yes[at]), int(nodes.no[at])
+        if nodes.special is not None and nodes.special[at] >= 0:
+            return replace(nodes.tests[int(nodes.special[at])], yes=yes, no=no)
+        after = bool(np.broadcast_to(nodes.after, len(nodes.yes))[at])
+        where = (Interval(None, Cut(float(nodes.threshold[at]), after)),)
+        return Test(int(nodes.column[at]), yes, no, missing=bool(nodes.missing[at]), where=where)
+
+    return BinaryTree(0, node)
 
 
 def _classes_of_leaves(ensemble: Ensemble, tree: int, count: int) -> npt.NDArray[np.int32]:
