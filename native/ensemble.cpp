@@ -32,12 +32,9 @@ Ensemble::Ensemble(const EnsembleArrays& arrays)
   check(arrays);
   class_count_ = static_cast<std::int32_t>(rule_ == ScoreRule::cuts ? cuts_.size() + 1 : begin_.size());
   make_nodes(arrays);
-  weights_.assign(outputs_.size(), 1 / divisor_);
-  std::size_t tree = 0;
-  for (std::size_t group = 0; group < group_trees_.size(); ++group)
-    for (std::int64_t i = 0; i < group_trees_[group]; ++i)
-      weights_[tree++] = group_weight_[group] / group_divisor_[group] / divisor_;
+  find_weights();
   find_rounding();
+  find_trees_of();
 }
 
 void Ensemble::check(const EnsembleArrays& arrays) const {
@@ -52,11 +49,12 @@ void Ensemble::check(const EnsembleArrays& arrays) const {
       arrays.range_start.back() != static_cast<std::int64_t>(arrays.low.size()) ||
       arrays.low.size() != arrays.high.size())
     fault("has arrays of tests whose lengths do not fit together");
+  for (const auto& starts : {arrays.start, arrays.range_start})
+    if (!std::is_sorted(starts.begin(), starts.end())) fault("has a part that ends before it starts");
   for (std::size_t i = 0; i < tests; ++i) {
     const std::int32_t variable = arrays.test_variable[i];
     if (variable < 0 || static_cast<std::size_t>(variable) >= state_counts_.size())
       fault("tests variable " + std::to_string(variable) + " of " + std::to_string(state_counts_.size()));
-    if (arrays.range_start[i] > arrays.range_start[i + 1]) fault("has a test whose ranges end before they start");
     std::int32_t before = -1;
     for (std::int64_t range = arrays.range_start[i]; range < arrays.range_start[i + 1]; ++range) {
       if (arrays.low[range] <= before || arrays.low[range] > arrays.high[range] ||
@@ -153,11 +151,33 @@ void Ensemble::make_nodes(const EnsembleArrays& arrays) {
     roots_.push_back(static_cast<std::int32_t>(arrays.start[tree]));
 }
 
+void Ensemble::find_weights() {
+  const auto is_zero = [](double number) { return number == 0; };
+  const bool is_plain = group_trees_.empty() && std::all_of(end_.begin(), end_.end(), is_zero);
+  scale_ = rule_ == ScoreRule::argmax && is_plain ? 1 : divisor_;
+  weights_.assign(outputs_.size(), 1 / scale_);
+  std::size_t tree = 0;
+  for (std::size_t group = 0; group < group_trees_.size(); ++group)
+    for (std::int64_t i = 0; i < group_trees_[group]; ++i)
+      weights_[tree++] = group_weight_[group] / group_divisor_[group] / scale_;
+  // Sums of fewer than 2^10 multiples of 2^-10 below 2^6 have 26 bits: quotients of two such sums differ if they do. In 32
+  // bits there is no room for that.
+  short_.assign(width_ ? values_.size() / width_ : 0, 0);
+  if (!is_plain || rule_ != ScoreRule::argmax || single_ || outputs_.size() >= 1024) return;
+  const auto fits = [](double number) {
+    return std::fabs(number) <= 64 && std::floor(number / grain) * grain == number;
+  };
+  if (!std::all_of(begin_.begin(), begin_.end(), fits)) return;
+  for (std::size_t leaf = 0; leaf < short_.size(); ++leaf)
+    short_[leaf] = std::all_of(values_.begin() + static_cast<std::ptrdiff_t>(leaf * width_),
+                               values_.begin() + static_cast<std::ptrdiff_t>((leaf + 1) * width_), fits);
+}
+
 // Every addition, division and multiplication is off by at most half a unit of the last place of its result, which is
 // no greater than the sum of all magnitudes: so n operations are off by n times that.
 void Ensemble::find_rounding() {
   double magnitude = 0;
-  for (const double number : begin_) magnitude = std::max(magnitude, std::fabs(number) / divisor_);
+  for (const double number : begin_) magnitude = std::max(magnitude, std::fabs(number) / scale_);
   double last = 0;
   for (const double number : end_) last = std::max(last, std::fabs(number));
   magnitude += last;
@@ -171,7 +191,34 @@ void Ensemble::find_rounding() {
   }
   const double unit = single_ ? std::ldexp(1.0, -24) : std::ldexp(1.0, -53);
   const double operations = static_cast<double>(roots_.size() + 3 * group_trees_.size() + 4);
-  rounding_ = 2 * operations * unit * magnitude;
+  const double largest = single_ ? std::numeric_limits<float>::max() : std::numeric_limits<double>::max();
+  if (!(2 * magnitude * std::max(1.0, scale_) < largest)) fault("has values whose sums are beyond its numbers");
+  const double smallest = single_ ? std::ldexp(1.0, -149) : std::ldexp(1.0, -1074);  // subnormal ones round to that
+  rounding_ = 2 * operations * (unit * magnitude + smallest);
+  // Powers and quotients near the greatest one are off by some units of the last place; what a logistic curve makes of a
+  // score has less and less room below 1.
+  if (rule_ == ScoreRule::softmax32) indistinct_ = 1e-6;
+  if (rule_ == ScoreRule::softmax64) indistinct_ = 1e-14;
+  if (rule_ == ScoreRule::logistic)
+    indistinct_ = magnitude < 36 ? 1e-15 * std::exp(magnitude) : std::numeric_limits<double>::infinity();
+}
+
+void Ensemble::find_trees_of() {
+  std::vector<std::vector<std::int32_t>> trees(state_counts_.size());
+  for (std::size_t tree = 0; tree < roots_.size(); ++tree) {
+    const std::size_t end = tree + 1 < roots_.size() ? static_cast<std::size_t>(roots_[tree + 1]) : nodes_.size();
+    for (std::size_t n = roots_[tree]; n < end; ++n) {
+      if (nodes_[n].variable < 0) continue;
+      std::vector<std::int32_t>& have = trees[nodes_[n].variable];
+      if (have.empty() || have.back() != static_cast<std::int32_t>(tree))
+        have.push_back(static_cast<std::int32_t>(tree));
+    }
+  }
+  trees_of_start_.push_back(0);
+  for (const std::vector<std::int32_t>& have : trees) {
+    trees_of_.insert(trees_of_.end(), have.begin(), have.end());
+    trees_of_start_.push_back(static_cast<std::int64_t>(trees_of_.size()));
+  }
 }
 
 bool Ensemble::says_yes_further(std::int32_t range, std::int32_t state) const {

@@ -1,6 +1,7 @@
 // Many trees as checked flat arrays, and the class that the sums of their leaves tell, in their source's arithmetic.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -58,16 +59,32 @@ class Ensemble {
   const std::vector<double>& cuts() const { return cuts_; }
   bool is_tested(std::size_t variable) const { return tested_[variable] != 0; }
 
-  // What a leaf of a tree adds to a score, were numbers exact: its value times the weight of the tree.
+  // What a leaf of a tree adds to a score, were numbers exact: its value times the weight of the tree. Where scores are
+  // only compared with each other and all divided alike, they are not divided here.
   double contribution(std::size_t tree, std::int32_t leaf, std::size_t score) const {
     const std::int32_t output = outputs_[tree];
     if (output >= 0 && static_cast<std::size_t>(output) != score) return 0;
     return values_[leaf * width_ + (output < 0 ? score : 0)] * weights_[tree];
   }
   // What a score is before any tree, were numbers exact.
-  double constant(std::size_t score) const { return begin_[score] / divisor_ + end_[score]; }
+  double constant(std::size_t score) const { return begin_[score] / scale_ + end_[score]; }
+  // Whether two leaves have the same values.
+  bool are_alike(std::int32_t one, std::int32_t other) const {
+    return std::equal(values_.begin() + static_cast<std::ptrdiff_t>(one * width_),
+                      values_.begin() + static_cast<std::ptrdiff_t>((one + 1) * width_),
+                      values_.begin() + static_cast<std::ptrdiff_t>(other * width_));
+  }
+  // Whether the values of a leaf are so short that sums of them are exact: multiples of `grain`.
+  bool is_short(std::int32_t leaf) const { return short_[leaf] != 0; }
+  static constexpr double grain = 1.0 / 1024;
   // How far a score, as it is summed, can be from the exact one.
   double rounding() const { return rounding_; }
+  // How far apart two scores can be that the rule takes for equal.
+  double indistinct() const { return indistinct_; }
+  // The trees that test a variable.
+  std::span<const std::int32_t> trees_of(std::int32_t variable) const {
+    return {trees_of_.data() + trees_of_start_[variable], trees_of_.data() + trees_of_start_[variable + 1]};
+  }
 
   bool says_yes(const Node& node, std::int32_t state) const {
     if (state >= node.low && state <= node.high) return true;
@@ -91,7 +108,9 @@ class Ensemble {
  private:
   void check(const EnsembleArrays& arrays) const;
   void make_nodes(const EnsembleArrays& arrays);
+  void find_weights();
   void find_rounding();
+  void find_trees_of();
   bool says_yes_further(std::int32_t range, std::int32_t state) const;
   template <class Float>
   void add(const std::int32_t* leaves, double* scores) const;
@@ -111,7 +130,11 @@ class Ensemble {
   ScoreRule rule_;
   std::vector<double> cuts_;
   std::int32_t class_count_;
-  double rounding_ = 0;
+  double rounding_ = 0, indistinct_ = 0;
+  double scale_ = 1;  // what scores are divided by to be those of `contribution` and `constant`
+  std::vector<std::uint8_t> short_;
+  std::vector<std::int64_t> trees_of_start_;
+  std::vector<std::int32_t> trees_of_;
 };
 
 }  // namespace quia

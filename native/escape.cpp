@@ -120,6 +120,7 @@ void check_box(const Box& box, std::span<const std::int32_t> state_counts) {
   if (box.start.size() != box.bounded.size() + 1 || box.start.front() != 0 ||
       box.start.back() != static_cast<std::int64_t>(box.low.size()) || box.low.size() != box.high.size())
     fault("has arrays of lengths that do not fit together");
+  if (!std::is_sorted(box.start.begin(), box.start.end())) fault("has ranges that end before they start");
   for (std::size_t i = 0; i < box.bounded.size(); ++i) {
     const std::int32_t variable = box.bounded[i];
     if (variable < 0 || static_cast<std::size_t>(variable) >= state_counts.size())

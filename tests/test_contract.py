@@ -23,6 +23,7 @@ from contract import (
     random_question,
     verdict,
 )
+from ensemble_oracle import random_with_graph
 from one_file import random_vote
 from quia.classifier import (
     Batches,
@@ -59,12 +60,17 @@ def _circuit(form: str) -> Callable[[Random, Path], Subject]:
     return made
 
 
+def _ensemble(rng: Random, _folder: Path) -> Subject:
+    return Subject(*random_with_graph(rng))
+
+
 KINDS = {
     "tree": _graph(sharing=0.0, classes=2),
     "shared graph": _graph(classes=2),
     "several classes": _graph(classes=4),
     **{form: _circuit(form) for form in (".odd", "FBDD", "SDD balanced", ".sdd right", "c2d", "d4", "two circuits")},
     "vote": random_vote,
+    "ensemble": _ensemble,
 }
 """What is made of a random generator and a folder to write files into."""
 

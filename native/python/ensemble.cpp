@@ -1,6 +1,6 @@
 // Ensemble: questions to many trees whose leaves are summed.
 #include "../ensemble.hpp"
-#include "../ensemble_escape.hpp"
+#include "../inquiry.hpp"
 #include "common.hpp"
 
 namespace quia {
@@ -14,6 +14,17 @@ std::span<const std::uint8_t> checked_keeps(const Array<std::uint8_t>& keeps, co
     throw std::invalid_argument("keeps has " + std::to_string(keeps.size()) + " entries; the ensemble has " +
                                 std::to_string(ensemble.class_count()) + " classes");
   return span(keeps);
+}
+
+// The question's own instance: states may be unknown, -1.
+void check_own(const Ensemble& ensemble, const Array<std::int32_t>& states) {
+  if (states.size() != ensemble.variable_count())
+    throw std::invalid_argument("there are " + std::to_string(states.size()) + " states; the ensemble has " +
+                                std::to_string(ensemble.variable_count()) + " variables");
+  for (std::size_t v = 0; v < states.size(); ++v)
+    if (states.data()[v] < -1 || states.data()[v] >= ensemble.state_counts()[v])
+      throw std::invalid_argument("state " + std::to_string(states.data()[v]) + " of variable " + std::to_string(v) +
+                                  " is out of bounds");
 }
 
 }  // namespace
@@ -93,16 +104,41 @@ void bind_ensemble(nb::module_& module) {
           [](const Ensemble& ensemble, Array<std::int32_t> states, Array<std::uint8_t> keeps,
              Array<std::int32_t> bounded, Array<std::int64_t> start, Array<std::int32_t> low, Array<std::int32_t> high,
              std::optional<double> timeout, std::int64_t memory) {
-            if (states.size() != ensemble.variable_count())
-              throw std::invalid_argument("the instance has another number of states than the ensemble variables");
+            check_own(ensemble, states);
             const std::span<const std::uint8_t> kept = checked_keeps(keeps, ensemble);
             const Box box{span(bounded), span(start), span(low), span(high)};
             check_box(box, ensemble.state_counts());
             Budget budget = make_budget(timeout, memory);
-            return without_gil([&] { return escape(ensemble, span(states), kept, box, budget); });
+            return without_gil(
+                [&] { return Inquiry(ensemble, span(states), kept).escape(Domain(ensemble, box), budget); });
           },
           "states"_a, "keeps"_a, "bounded"_a, "start"_a, "low"_a, "high"_a, nb::kw_only(), "timeout"_a = nb::none(),
-          "memory"_a = default_memory);
+          "memory"_a = default_memory)
+      .def(
+          "sufficient",
+          [](const Ensemble& ensemble, Array<std::int32_t> states, Array<std::uint8_t> keeps, Array<std::int32_t> order,
+             Array<std::int32_t> bounded, Array<std::int64_t> start, Array<std::int32_t> low, Array<std::int32_t> high,
+             std::optional<double> timeout, std::int64_t memory) {
+            check_own(ensemble, states);
+            const std::span<const std::uint8_t> kept = checked_keeps(keeps, ensemble);
+            const Box box{span(bounded), span(start), span(low), span(high)};
+            check_box(box, ensemble.state_counts());
+            const Domain worlds(ensemble, box);
+            std::vector<std::uint8_t> is_given(ensemble.variable_count());
+            for (const std::int32_t v : span(order)) {
+              if (v < 0 || static_cast<std::size_t>(v) >= is_given.size() || is_given[v])
+                throw std::invalid_argument("order has variable " + std::to_string(v) + " twice, or there is none");
+              is_given[v] = 1;
+              if (!worlds.allows(v, states.data()[v]))
+                throw std::invalid_argument("the box does not hold the state of variable " + std::to_string(v));
+            }
+            Budget budget = make_budget(timeout, memory);
+            const Inquiry::Sufficient found = without_gil(
+                [&] { return Inquiry(ensemble, span(states), kept).sufficient(span(order), worlds, budget); });
+            return nb::make_tuple(found.members, found.is_minimal);
+          },
+          "states"_a, "keeps"_a, "order"_a, "bounded"_a, "start"_a, "low"_a, "high"_a, nb::kw_only(),
+          "timeout"_a = nb::none(), "memory"_a = default_memory);
 }
 
 }  // namespace quia

@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from quia.errors import FormatError, GraphError, InstanceError, QuiaError, Refuted, TooLarge, Unsupported
+from quia.errors import FormatError, GraphError, InstanceError, QuiaError, Refuted, TooLarge, Undecided, Unsupported
 from quia.load import load
 from quia.variables import Variable
 from quia.verify import verify
@@ -62,6 +62,7 @@ __all__ = [
     "Reference",
     "Refuted",
     "TooLarge",
+    "Undecided",
     "Unsupported",
     "Variable",
     "batch",

@@ -430,3 +430,21 @@ class Ensemble:
 
         Raises OverBudget where time or memory ends before there is an answer.
         """
+    def sufficient(
+        self,
+        states: _Int32,
+        keeps: _UInt8,
+        order: _Int32,
+        bounded: _Int32,
+        start: _Int64,
+        low: _Int32,
+        high: _Int32,
+        *,
+        timeout: float | None = None,
+        memory: int = 2 << 30,
+    ) -> tuple[list[int], bool]:
+        """Variables that force the decision, ascending, and whether none of them can be left out.
+
+        They are among those of `order`, which must force it together in the worlds of the box, and are tried to be left
+        out in this order. Where time or memory ends, what is proved to force it by then.
+        """

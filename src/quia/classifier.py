@@ -6,7 +6,7 @@ reported, served and batched: `search` finds its reasons. Where its structure gi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
 
@@ -185,6 +185,14 @@ class HasPath(Protocol):
 
     def path(self, states: Sequence[int]) -> Iterator[int]:
         """The nodes that an encoded instance passes."""
+        ...
+
+
+class ChecksPlainly(Classifier, Protocol):
+    """A classifier whose `escape` is intricate, and that has a plain second way to the same, for `verify`."""
+
+    def plain_escape(self, question: Question, region: Region, clock: Callable[[], None]) -> Sequence[int] | None:
+        """What `escape` gives, found by a search that shares nothing with it; the clock is called now and then."""
         ...
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +49,19 @@ class Ensemble(ByFields, ClassifierBase):
             raise GraphError(f"the classes are {listed(self.classes)}, but the scores tell {told_apart} apart")
         if len(self.sums.outputs) != len(self.trees):
             raise GraphError(f"{len(self.trees)} trees add to {len(self.sums.outputs)} scores")
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Ensemble:
+        """An ensemble from the JSON format."""
+        from quia.ensemble_dict import read
+
+        return read(data)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The ensemble in the JSON format: reading that gives the same trees and sums, to the last bit."""
+        from quia.ensemble_dict import write
+
+        return write(self)
 
     def __repr__(self) -> str:
         return (
@@ -144,3 +158,9 @@ class Ensemble(ByFields, ClassifierBase):
             np.array([high for _, high in pairs], np.int32),
         )
         return None if found is None else tuple(found)
+
+    def plain_escape(self, question: Question, region: Region, clock: Callable[[], None]) -> tuple[int, ...] | None:
+        """What `escape` gives, by a plain search that shares nothing with the kernel's; it takes far longer."""
+        from quia import ensemble_check
+
+        return ensemble_check.escape(self, question, region, clock)

@@ -75,6 +75,10 @@ class Refuted(QuiaError):
         super().__init__(message)
 
 
+class Undecided(QuiaError):
+    """A claimed reason that was neither proved nor refuted, as time or memory ended before the check did."""
+
+
 class TooLarge(QuiaError):
     """Work that would exceed a stated limit."""
 

@@ -84,6 +84,11 @@ class Trees(ByFields):
         asked = np.unique(self.test[self.test >= 0])
         return tuple(np.unique(self.variable[asked]).tolist())
 
+    @cached_property
+    def leaf_of_node(self) -> Ints:
+        """The row of values of each node that is a leaf."""
+        return np.cumsum(self.test < 0) - 1
+
     @property
     def leaf_count(self) -> int:
         """How many leaves all trees have together."""

@@ -1,7 +1,8 @@
 """An independent checker: a reason in, silence or a witness out.
 
 It shares no code with the closed forms that find reasons, nor with what widens them. It asks one thing of the
-classifier, `escape`: is there another decision in a region. A witness is classified anew before it is shown.
+classifier, `escape`: is there another decision in a region. Of an ensemble, in which finding that takes an intricate
+search, it asks for the plain one. A witness is classified anew before it is shown.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from quia.arguments import flag
-from quia.errors import InstanceError, Refuted, TooLarge, brief, shown
+from quia.arguments import flag, seconds
+from quia.errors import InstanceError, Refuted, TooLarge, Undecided, brief, shown
 from quia.literal import all_of
+from quia.patience import Clock, OutOfTime
 from quia.ranges import Ranges, difference, intersection, union
 from quia.region import Region
 
@@ -39,8 +41,11 @@ def verify(
     frozen: Collection[str] = (),
     maximal: bool = False,
     intervals: bool = True,
+    timeout: float | None = None,
 ) -> None:
     """Check that a reason is one; if it is not, raise Refuted with a witness.
+
+    If `timeout` seconds end before that is known, raise Undecided. Only checks of ensembles take long.
 
     `reason` may be a Reason, names of features, which mean the instance's own states, or a mapping from features to
     conditions (`"> 30"`, `"(0.6, 1.5]"`, `"missing"`, the name of a state, a list of these, a literal's `text`) or to
@@ -82,16 +87,22 @@ def verify(
     question = ask(classifier, instance, against=against, frozen=frozen)
     claim = Claim.of(question, reason)
     claim.check_met(question, instance, classifier.tested)
+    clock = Clock(seconds(timeout))
     check: _Check
     if kind == "sufficient":
-        check = _Sufficient(classifier, question, claim)
+        check = _Sufficient(classifier, question, claim, clock)
     elif maximal or claim.is_general or not claim.is_of_states(question.states):
-        check = _Necessary(classifier, question, claim)
+        check = _Necessary(classifier, question, claim, clock)
     else:
-        check = _NecessaryByStates(classifier, question, claim)
-    check.check()
-    if maximal:
-        check.check_maximal(intervals)
+        check = _NecessaryByStates(classifier, question, claim, clock)
+    try:
+        check.check()
+        if maximal:
+            check.check_maximal(intervals)
+    except OutOfTime:
+        raise Undecided(
+            f"the {timeout} seconds of timeout= ended before the reason was proved or refuted; give more"
+        ) from None
 
 
 class _Check:
@@ -103,8 +114,8 @@ class _Check:
 
     box: Mapping[int, Statement]
 
-    def __init__(self, classifier: Classifier, question: Question, claim: Claim) -> None:
-        self.classifier, self.question, self.by_name = classifier, question, claim.by_name
+    def __init__(self, classifier: Classifier, question: Question, claim: Claim, clock: Clock) -> None:
+        self.clock, self.classifier, self.question, self.by_name = clock, classifier, question, claim.by_name
         self.statements = self.box = claim.statements
         decided = repr(question.classes[question.decision])
         self.what = f"the decision {decided if question.against is None else f'not {question.against!r}'}"
@@ -157,7 +168,13 @@ class _Check:
 
     def _escaped(self, question: Question, region: Region) -> Sequence[int] | None:
         """An instance in the region that is decided otherwise, or None if there is none."""
-        found = self.classifier.escape(question, region)
+        from quia.classifier import ChecksPlainly, offers
+
+        self.clock()
+        if offers(self.classifier, ChecksPlainly):
+            found = self.classifier.plain_escape(question, region, self.clock)
+        else:
+            found = self.classifier.escape(question, region)
         if found is not None and (not region.contains(found) or self.classifier.decide(found) in question.keeps):
             raise AssertionError("the classifier lacks the form that its kind must have")
         return found

@@ -1,0 +1,64 @@
+// All that is asked about one decision of an ensemble: another decision in a box, and a reason for this one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "budget.hpp"
+#include "descent.hpp"
+#include "domain.hpp"
+#include "relaxation.hpp"
+#include "ways.hpp"
+
+namespace quia {
+
+using Point = std::vector<std::int32_t>;
+
+class Inquiry {
+ public:
+  // The instance's own states may be unknown (-1); `keeps` has an entry a class, nonzero if it keeps the decision.
+  Inquiry(const Ensemble& ensemble, std::span<const std::int32_t> states, std::span<const std::uint8_t> keeps);
+
+  // An instance in the box whose class does not keep the decision, as near to the question's as it could easily be had;
+  // nothing if there is none. Branch and bound: exponential in the free variables at worst, mostly one bound.
+  std::optional<Point> escape(const Domain& domain, Budget& budget);
+
+  struct Sufficient {
+    std::vector<std::int32_t> members;
+    bool is_minimal;
+  };
+  // Variables among `order` that force the decision whatever else the box allows; `order` itself must. They are tried to
+  // be left out in this order. Where the budget ends, a set that is proved to force it.
+  Sufficient sufficient(std::span<const std::int32_t> order, const Domain& worlds, Budget& budget);
+
+  std::size_t boxes() const { return boxes_; }  // how many were bounded, for those who tune
+  std::size_t sweeps() const { return sweeps_; }
+
+ private:
+  bool escapes(const std::int32_t* point);
+  class Reduction;
+  enum class Outcome { none, found, open };
+  Outcome search(const Way& way, const Domain& domain, std::size_t most_boxes, std::optional<Point>& found,
+                 Budget& budget);
+  Outcome bound_all(const Domain& domain, std::optional<Point>& found, Budget& budget);
+  std::optional<Point> look_near(const Way& way, const Domain& domain, Budget& budget);
+  std::optional<Relaxation::Split> open_split(const Way& way, const Domain& domain) const;
+  std::optional<Relaxation::Split> open_split(std::size_t tree, const Domain& domain) const;
+  void draw_near(Point& point, const Domain& domain);
+
+  const Ensemble& ensemble_;
+  Point states_;
+  std::vector<std::uint8_t> keeps_;
+  std::vector<Way> ways_;
+  Relaxation relaxation_;
+  Descent descent_;
+  std::vector<Point> escaped_;  // instances found so far whose class is not kept
+  std::vector<std::int32_t> leaves_;
+  std::vector<double> scores_;
+  std::size_t boxes_ = 0, sweeps_ = 0;
+};
+
+}  // namespace quia
