@@ -376,10 +376,16 @@ def test_the_kernel_refuses_states_and_boxes_that_are_not_there() -> None:
             kernel.scores(np.array(states, np.int32))
         with pytest.raises(ValueError, match=r"state"):
             kernel.decide_rows(np.array([states], np.int32))
-    with pytest.raises(ValueError, match="there are 1 states"):
-        kernel.escape(row[:1], keeps, none, starts, none, none)
+    with pytest.raises(ValueError, match="there are 1 states; the ensemble has 2 variables"):
+        _kernel.Inquiry(kernel, row[:1], keeps)
+    with pytest.raises(ValueError, match="state 7 of variable 0 is out of bounds"):
+        _kernel.Inquiry(kernel, row + np.array([7, 0], np.int32), keeps)
     with pytest.raises(ValueError, match="3 entries"):
-        kernel.escape(row, np.zeros(3, np.uint8), none, starts, none, none)
+        _kernel.Inquiry(kernel, row, np.zeros(3, np.uint8))
+    asked = _kernel.Inquiry(kernel, row, keeps)
+    for order in ([0, 0], [2], [-1]):
+        with pytest.raises(ValueError, match="twice, or there is none"):
+            asked.sufficient(np.array(order, np.int32), none, starts, none, none)
     one, pair = np.array([0], np.int32), np.array([0, 1], np.int64)
     for bounded, start, low, high in (
         ([2], [0, 1], [0], [0]),
@@ -393,15 +399,15 @@ def test_the_kernel_refuses_states_and_boxes_that_are_not_there() -> None:
         ([0], [0, 0], [], []),
     ):
         with pytest.raises(ValueError, match=r".+"):
-            kernel.escape(
-                row,
-                keeps,
+            asked.escape(
                 np.array(bounded, np.int32),
                 np.array(start, np.int64),
                 np.array(low, np.int32),
                 np.array(high, np.int32),
             )
-    assert kernel.escape(row, keeps, one, pair, one, one) is None
+    with pytest.raises(ValueError, match="does not hold the state of variable 0"):
+        asked.sufficient(one, one, pair, one + 1, one + 1)
+    assert asked.escape(one, pair, one, one) is None
 
 
 @pytest.mark.parametrize(

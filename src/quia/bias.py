@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
-from quia.arguments import feature_indices
-from quia.classifier import Classifier, FindsBias, loaded, offers
+from quia.arguments import feature_indices, seconds
+from quia.classifier import Classifier, FindsBias, escape_within, loaded, offers
 from quia.errors import TooLarge
 from quia.literal import Literal, State, all_of
+from quia.patience import Clock, OutOfTime
 from quia.question import Terms
 from quia.reasons import Reasons
 from quia.region import Region
@@ -23,7 +24,7 @@ MOST_REGIONS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Bias:
-    """Whether a decision can change by changing protected features alone, and the proof.
+    """Whether a decision can change by changing protected features alone, and the proof; None if time ran out before.
 
     `reasons` are the necessary reasons that speak of protected features only, found when they are read; `changes` are
     regions of protected features' states, in all of which the decision is `changed_decision` (none, where a timeout was
@@ -33,7 +34,7 @@ class Bias:
     """
 
     protected: tuple[str, ...]
-    biased: bool
+    biased: bool | None
     decision: str
     reasons: Reasons = field(compare=False, repr=False)
     changes: tuple[Literal, ...] = ()
@@ -42,7 +43,14 @@ class Bias:
     certain: bool = True
 
     def __bool__(self) -> bool:
+        if self.biased is None:
+            raise TooLarge(f"time ran out before it was told {self._whether}; give it more time", limit=0)
         return self.biased
+
+    @property
+    def _whether(self) -> str:
+        change = "change the decision" if self.against is None else f"make the decision {self.against}"
+        return f"whether changing {' and '.join(self.protected)} alone can {change}"
 
     def to_dict(self) -> dict[str, object]:
         """The `bias` item of the JSON format."""
@@ -58,6 +66,8 @@ class Bias:
         }
 
     def __str__(self) -> str:
+        if self.biased is None:
+            return f"perhaps biased: time ran out before it was told {self._whether}"
         if not self.biased:
             stays = f"be {self.decision}" if self.against is None else f"not be {self.against}"
             return f"not biased: {_whatever(self.protected)}, the decision would {stays}"
@@ -107,12 +117,15 @@ def _all(states: Sequence[Literal]) -> str:
     return all_of(map(str, states))
 
 
-def bias_of_classifier(classifier: Classifier, protected: Collection[str]) -> ClassifierBias:
+def bias_of_classifier(
+    classifier: Classifier, protected: Collection[str], *, timeout: float | None = None
+) -> ClassifierBias:
     """Whether any decision of the classifier is biased against protected features.
 
     A graph is walked with two instances at once that must agree on every other feature; of a circuit instances are
     tried, and where none is biased it is compiled; any other classifier is cut into regions until each has one class.
-    Complexity: pairs of nodes for trees; else exponential in the worst case, so it gives up with TooLarge at a limit.
+    Complexity: pairs of nodes for trees; else exponential in the worst case, so it gives up with TooLarge at a limit; a
+    classifier that is cut into regions also when `timeout` is over.
     """
     classifier = loaded(classifier)
     variables = classifier.variables
@@ -121,7 +134,11 @@ def bias_of_classifier(classifier: Classifier, protected: Collection[str]) -> Cl
     names = tuple(variables[v].name for v in guarded)
     if not set(classifier.tested).intersection(guarded):
         return ClassifierBias(names, False)
-    found = classifier.differing(guarded) if offers(classifier, FindsBias) else differing(classifier, guarded)
+    found = (
+        classifier.differing(guarded)
+        if offers(classifier, FindsBias)
+        else differing(classifier, guarded, Clock(seconds(timeout)))
+    )
     if found is None:
         return ClassifierBias(names, False)
     one, other = (tuple(State(variables[v], s[v]) for v in classifier.tested if s[v] >= 0) for s in found)
@@ -129,7 +146,9 @@ def bias_of_classifier(classifier: Classifier, protected: Collection[str]) -> Cl
     return ClassifierBias(names, True, one, decided, other, otherwise)
 
 
-def differing(classifier: Classifier, protected: Collection[int]) -> tuple[Sequence[int], Sequence[int]] | None:
+def differing(
+    classifier: Classifier, protected: Collection[int], clock: Clock
+) -> tuple[Sequence[int], Sequence[int]] | None:
     """Two instances that differ in protected variables only and are decided differently, by `escape` alone.
 
     A region in which all instances have one class holds none; one in which nothing but protected variables differ and
@@ -143,7 +162,13 @@ def differing(classifier: Classifier, protected: Collection[int]) -> tuple[Seque
         region = work.pop()
         one = region.nearest([-1] * len(terms.variables))
         question = terms.question(one, classifier.decide(one))
-        other = classifier.escape(question, region)
+        try:
+            other = escape_within(classifier, question, region, clock)
+        except OutOfTime:
+            raise TooLarge(
+                "time ran out before a biased decision was found, or none was proved; ask about one decision instead",
+                limit=MOST_REGIONS,
+            ) from None
         if other is None:
             continue
         apart = [v for v in question.differing(other) if v not in protected and v in classifier.tested]

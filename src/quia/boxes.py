@@ -102,29 +102,74 @@ Refute = Callable[[Box], Point | None]
 """A point of a box that must not be in it; None if there is none."""
 
 
-def around(refute: Refute, centre: Box, largest: Box, shapes: Sequence[Shape]) -> Iterator[Box]:
-    """The largest boxes around a centre that `refute` finds nothing in; boxes that are in others may come with them.
+def growing(refute: Refute, centre: Box, largest: Box, shapes: Sequence[Shape]) -> Iterator[Box]:
+    """Ever larger boxes around a centre that `refute` finds nothing in; the last cannot grow by a state.
+
+    Every side of it grows in turn by half of what is left there, so that no variable is widened at the others' cost; a
+    point that is found bounds its side for good. Complexity: a call for each step of a bisection of each side, and for
+    each other state that is not added.
+    """
+    box = centre
+    yield box
+    work = [(at, side) for at, each in enumerate(zip(centre, largest, shapes, strict=True)) for side in _sides(*each)]
+    while work:
+        left: list[tuple[int, list[int]]] = []
+        for place, reach in work:
+            taken = reach[: (len(reach) + 1) // 2]
+            wider = replaced(box, place, union((*box[place], *((state, state) for state in taken))))
+            point = refute(wider)
+            if point is None:
+                box = wider
+                yield box
+                rest = reach[len(taken) :]
+            elif point[place] < shapes[place].numbers:
+                rest = reach[: reach.index(point[place])]
+            else:
+                rest = [state for state in reach if state != point[place]]
+            if rest:
+                left.append((place, rest))
+        work = left
+
+
+def _sides(centre: Ranges, largest: Ranges, shape: Shape) -> Iterator[list[int]]:
+    """The states that a set may grow by: numbers on either side of it, the nearest first, and the others."""
+    numbers = shape.numbers_of(centre)
+    if numbers:
+        low, high = numbers[0][0], numbers[-1][1]
+        within = next((pair for pair in shape.numbers_of(largest) if pair[0] <= low <= pair[1]), (low, high))
+        yield from filter(None, (list(range(high + 1, within[1] + 1)), list(range(low - 1, within[0] - 1, -1))))
+    others = difference(largest, centre)
+    if free := list(members(difference(others, ((0, shape.numbers - 1),)) if shape.numbers else others)):
+        yield free
+
+
+def around(
+    refute: Refute, centre: Box, largest: Box, shapes: Sequence[Shape], *, known: Sequence[Box] = ()
+) -> Iterator[Box]:
+    """The largest boxes around a centre that `refute` finds nothing in, but those in `known` ones.
+
+    Boxes that are in others may come with them.
 
     A point that is to be avoided is so by one of the variables in which it is not in the centre; each is tried, those
     before it having to keep the point's state, so that no box is reached twice. Complexity: a call for each step of a
     bisection where only one variable is at fault; else exponential in how many boxes there are.
     """
-    known: list[Point] = []
-    found: list[Box] = []
+    avoided: list[Point] = []
+    found: list[Box] = list(known)
     work: list[tuple[Box, tuple[tuple[int, int], ...]]] = [(_units(refute, centre, largest, shapes), ())]
     while work:
         box, owed = work.pop()
         if not all(covers(box[place], state) for place, state in owed) or any(is_within(box, f) for f in found):
             continue
-        point = next((p for p in known if contains(box, p)), None)
+        point = next((p for p in avoided if contains(box, p)), None)
         if point is None:
             point = refute(box)
             if point is None:
                 found.append(box)
                 yield box
                 continue
-            point = _nearest(refute, centre, box, point)
-            known.append(point)
+            point = _nearest(refute, centre, box, point, shapes)
+            avoided.append(point)
         apart = _apart(centre, point)
         for turn, place in enumerate(apart):
             others = tuple((other, point[other]) for other in apart[:turn])
@@ -140,15 +185,47 @@ def _apart(centre: Box, point: Point) -> list[int]:
     return apart
 
 
-def _nearest(refute: Refute, centre: Box, box: Box, point: Point) -> Point:
-    """A point of the box to be avoided that leaves the centre in no variable without need."""
+def _nearest(refute: Refute, centre: Box, box: Box, point: Point, shapes: Sequence[Shape]) -> Point:
+    """A point of the box to be avoided that leaves the centre in no variable, and by no number, without need.
+
+    A cut at the border of what is safe, not at any point beyond, is one cut instead of one for each state there.
+    Complexity: a call for each variable, and for each step of a bisection where it is a number.
+    """
     for place in range(len(centre)):
         apart = _apart(centre, point)
         if place in apart:
             at_centre = (at == place or at not in apart for at in range(len(centre)))
             nearer = refute(tuple(c if is_at else b for c, b, is_at in zip(centre, box, at_centre, strict=True)))
             point = point if nearer is None else nearer
+    apart = _apart(centre, point)
+    sides = [
+        _towards(*each) if at in apart else each[0] for at, each in enumerate(zip(centre, point, shapes, strict=True))
+    ]
+    for place in apart:
+        reach = list(members(intersection(sides[place], box[place])))
+        if not shapes[place].numbers_of(centre[place]) or point[place] >= shapes[place].numbers:
+            continue
+        if reach[0] < centre[place][0][0]:
+            reach.reverse()
+        safe, bound = 0, reach.index(point[place])  # the first so many are safe, and that one is not
+        while safe < bound:
+            tried = (safe + bound) // 2
+            nearer = refute(tuple(replaced(tuple(sides), place, union((s, s) for s in reach[safe : tried + 1]))))
+            if nearer is None:
+                safe = tried + 1
+            else:
+                point, bound = nearer, reach.index(nearer[place])
+        sides[place] = ((reach[bound], reach[bound]),)
     return point
+
+
+def _towards(centre: Ranges, state: int, shape: Shape) -> Ranges:
+    """The states from next to the centre up to a state; of what is no number, or has none at the centre, that state."""
+    numbers = shape.numbers_of(centre)
+    if not numbers or state >= shape.numbers:
+        return ((state, state),)
+    low, high = numbers[0][0], numbers[-1][1]
+    return ((state, low - 1),) if state < low else ((high + 1, state),)
 
 
 def _units(refute: Refute, centre: Box, largest: Box, shapes: Sequence[Shape]) -> Box:

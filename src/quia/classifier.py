@@ -1,7 +1,8 @@
 """What a classifier is: `Classifier` is all that an explanation needs; the other protocols are faster ways to it.
 
 A new kind of classifier is a class with `variables`, `classes`, `decide` and `escape`. It is then explained, verified,
-reported, served and batched: `search` finds its reasons. Where its structure gives more, it offers that too.
+reported, served and batched: `search` finds its reasons. Where its structure gives more, it offers that too; where its
+`escape` may take long, it offers `KeepsTime`, so that no question takes longer than it may.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from quia._kernel import BatchResult, Family
     from quia.nnf import NNF
+    from quia.patience import Clock
     from quia.question import Question
     from quia.ranges import Ranges
     from quia.reason import Kind
@@ -133,6 +135,26 @@ class HasGeneralReason(Protocol):
         ...
 
 
+class KeepsTime(Protocol):
+    """A classifier whose `escape` may take long, and which gives up when its time is over."""
+
+    def escape_in_time(self, question: Question, region: Region, timeout: float | None) -> Sequence[int] | None:
+        """As `escape`; OutOfTime if so many seconds (None: no limit) are not enough for an answer."""
+        ...
+
+
+class Reduces(Protocol):
+    """A classifier that knows a faster way than `escape` to one sufficient reason."""
+
+    def reduce(self, question: Question, kept: Sequence[int], timeout: float | None) -> tuple[Sequence[int], bool]:
+        """Of variables that force the decision together, some that do, and whether these are a sufficient reason.
+
+        It tries to do without each in turn, the first first. Where so many seconds are not enough, what is left until
+        then is proved to force the decision, but not that all of it is needed.
+        """
+        ...
+
+
 class ListsReasons(Protocol):
     """A classifier whose necessary reasons are found straight from its structure."""
 
@@ -204,6 +226,14 @@ class HasJson(Protocol):
         ...
 
 
+class DecidesRows(Protocol):
+    """A classifier that decides many encoded rows at once."""
+
+    def decide_rows(self, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """The class of each row; -2 - v where it depends on the unknown variable v."""
+        ...
+
+
 class Batches(Classifier, Protocol):
     """A classifier that decides and explains many encoded rows at once."""
 
@@ -231,6 +261,14 @@ def _offers(kind: type, protocol: type) -> bool:
     wanted = [name for name in vars(protocol) if not name.startswith("_")]
     # Variables and classes may be set when a classifier is made, so that its class does not have them.
     return all(hasattr(kind, name) for name in wanted if name not in ("variables", "classes"))
+
+
+def escape_within(classifier: Classifier, question: Question, region: Region, clock: Clock) -> Sequence[int] | None:
+    """`Classifier.escape` as long as a clock runs; OutOfTime when it ends, at once where the classifier keeps time."""
+    clock()
+    if offers(classifier, KeepsTime):
+        return classifier.escape_in_time(question, region, clock.left)
+    return classifier.escape(question, region)
 
 
 def loaded(given: Any) -> Classifier:

@@ -65,10 +65,10 @@ class Comparison:
 
 
 def compare(one: Explanation, other: Explanation, *, timeout: float | None = None) -> Comparison:
-    """The decisions on two instances of one classifier; `timeout` is for the witness."""
+    """The decisions on two instances of one classifier; `timeout` is for each of the three questions."""
     apart = [v for v in one.classifier.tested if one.states[v] != other.states[v]]
-    congruent = one.is_congruent(other.instance)
-    common = one.common_reason(other.instance)
+    congruent = one.is_congruent(other.instance, timeout=timeout)
+    common = one.common_reason(other.instance, timeout=timeout)
     witness = None
     if not congruent and one.decision == other.decision:
         asked = one if common is not None else _between(one, other, apart)

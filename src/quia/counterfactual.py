@@ -9,7 +9,7 @@ from itertools import count, islice
 from typing import Any, NamedTuple
 
 from quia.boxes import Box, is_within, maximal
-from quia.classifier import Classifier
+from quia.classifier import Classifier, escape_within
 from quia.cuts import number_text
 from quia.literal import Literal, all_of
 from quia.patience import Clock, OutOfTime
@@ -23,6 +23,7 @@ from quia.widen import Widening
 
 MOST_RANKED = 1000
 """Of so many sets of features at a time the regions are put in order."""
+_SHARE = 0.25  # of the time that is left, for the regions of one set of features that lead to one class
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,13 @@ class Change(NamedTuple):
 
 
 class Counterfactuals(tuple[Counterfactual, ...]):
-    """The nearest changes; `complete` says whether these are all."""
+    """The nearest changes; `complete` says whether these are all.
+
+    Where time ran out before it was told which are the nearest, they are not `are_nearest`: there may be nearer ones.
+    """
 
     complete: bool
+    are_nearest: bool
 
     @classmethod
     def within(cls, found: Iterable[Counterfactual], limit: int | None, all_known: bool) -> Counterfactuals:
@@ -97,15 +102,17 @@ class Counterfactuals(tuple[Counterfactual, ...]):
         except OutOfTime:
             complete = False
         made = cls(kept)
-        made.complete = complete
+        made.complete, made.are_nearest = complete, all_known
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (tuple(self), self.complete)
+        return _restored, (tuple(self), self.complete, self.are_nearest)
 
 
-def _restored(found: Iterable[Counterfactual], complete: bool) -> Counterfactuals:
-    return Counterfactuals.within(found, None, complete)
+def _restored(found: Iterable[Counterfactual], complete: bool, are_nearest: bool) -> Counterfactuals:
+    made = Counterfactuals.within(found, None, complete)
+    made.are_nearest = are_nearest
+    return made
 
 
 def present(question: Question, values: Mapping[str, Any], variable: int) -> str:
@@ -137,6 +144,7 @@ def changes(
     clock: Clock,
     *,
     missing: bool = False,
+    most: int | None = None,
     known: Mapping[Members, list[Box]] | None = None,
 ) -> Iterator[Change]:
     """The regions of changes of necessary reasons' features, one for each class that they lead to, nearest first.
@@ -144,7 +152,8 @@ def changes(
     Each set of features is there before any is there twice; then what crosses the smallest share of a feature's
     states comes first, and equals as the reasons come. Where variables are unknown, what is certain comes before what
     only could be. That a value goes missing is no advice, unless it is asked for. The order is that of MOST_RANKED
-    sets of features at a time. OutOfTime if the clock ends; what was found until then is given before.
+    sets of features at a time. OutOfTime if the clock ends; what was found until then is given before. So it is where
+    only the first so many are wanted, and regions that must be looked for are too many: the widest found stand for all.
 
     Where nothing is unknown and there is one class only that changes can lead to, the general necessary reasons are
     these regions: if they are `known` by the features of each, they are taken as they are.
@@ -157,11 +166,18 @@ def changes(
             for place, reason in zip(count(), islice(source, MOST_RANKED), strict=False):
                 taken = True
                 regions = (
-                    _regions(classifier, question, reason, clock, missing)
+                    _regions(classifier, question, reason, clock, missing, most)
                     if known is None
                     else _known_regions(question, reason, known[reason], missing)
                 )
-                ranked += _ranked(question, place, list(regions))
+                found: list[Change] = []
+                try:
+                    found += regions
+                except OutOfTime:  # of what this reason may take, or of all
+                    is_late = True
+                    clock()
+                finally:
+                    ranked += _ranked(question, place, found)
         except OutOfTime:
             is_late = True
         yield from (change for _, change in sorted(ranked, key=lambda pair: pair[0]))
@@ -185,7 +201,7 @@ def _states(box: Box) -> list[list[int]]:
 
 
 def _regions(
-    classifier: Classifier, question: Question, reason: Members, clock: Clock, missing: bool
+    classifier: Classifier, question: Question, reason: Members, clock: Clock, missing: bool, most: int | None
 ) -> Iterator[Change]:
     """The largest boxes of changes of a necessary reason's features that lead to each class."""
     every = frozenset(range(len(question.classes)))
@@ -193,15 +209,21 @@ def _regions(
     for label in sorted(every - question.keeps):
         clock()
         asked = replace(question, keeps=every - {label})
-        if len(every) > 2 and classifier.escape(asked, question.worlds_changing(reason)) is None:
+        if len(every) > 2 and escape_within(classifier, asked, question.worlds_changing(reason), clock) is None:
             continue
         widening = Widening(classifier, asked, "necessary")
-        sure = _advice(question, reason, widening.boxes(reason, clock, certain=is_partial), missing)
+        # Where they cost nothing, all of them are put in order; where it is a search, none may take all the time.
+        wanted, own = (None, clock) if widening.is_direct else (most, clock.share(_SHARE))
+        boxes, is_whole, _ = widening.boxes_in_time(reason, own, most=wanted, certain=is_partial)
+        sure = _advice(question, reason, boxes, missing)
         yield from (Change(reason, box, label, True) for box in sure)
-        if is_partial:
-            perhaps = _advice(question, reason, widening.boxes(reason, clock), missing)
+        if is_whole and is_partial:
+            boxes, is_whole, _ = widening.boxes_in_time(reason, own, most=wanted)
+            perhaps = _advice(question, reason, boxes, missing)
             new = (box for box in perhaps if not any(is_within(box, other) for other in sure))
             yield from (Change(reason, box, label, False) for box in new)
+        if not is_whole:
+            raise OutOfTime
 
 
 def _known_regions(question: Question, reason: Members, boxes: list[Box], missing: bool) -> Iterator[Change]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +14,15 @@ from quia import _kernel
 from quia.caching import cached_property
 from quia.classifier import ClassifierBase
 from quia.errors import GraphError, MissingValue, listed
+from quia.patience import OutOfTime
 from quia.pickling import ByFields
 from quia.question import Question
 from quia.region import Region
 from quia.sums import RULES, Sums
 from quia.trees import Trees
 from quia.variables import UNKNOWN, Variable
+
+Ints32 = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +74,11 @@ class Ensemble(ByFields, ClassifierBase):
         )
 
     @property
+    def sizes(self) -> dict[str, int]:
+        """How many trees there are, and how many leaves they have together."""
+        return {"trees": len(self.trees), "leaves": self.trees.leaf_count}
+
+    @property
     def tested(self) -> tuple[int, ...]:
         """The indices of the variables that some tree asks about."""
         return self.trees.tested
@@ -106,8 +115,14 @@ class Ensemble(ByFields, ClassifierBase):
         return self.kernel.scores(np.array(states, np.int32))
 
     def decide_rows(self, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-        """The class of each encoded row, of which all tested variables are known."""
-        return self.kernel.decide_rows(rows)
+        """The class of each encoded row; -2 - v where it depends on the unknown variable v."""
+        decided = self.kernel.decide_rows(np.maximum(rows, 0))
+        for row in np.flatnonzero((rows[:, list(self.tested)] == UNKNOWN).any(axis=1)).tolist():
+            try:
+                decided[row] = self.decide(rows[row].tolist())
+            except MissingValue as fault:
+                decided[row] = -2 - [variable.name for variable in self.variables].index(fault.feature)
+        return decided
 
     def decide(self, states: Sequence[int]) -> int:
         """The index of the class of an encoded instance, the same whatever its unknown variables (-1) are.
@@ -116,16 +131,20 @@ class Ensemble(ByFields, ClassifierBase):
         """
         unknown = [v for v in self.tested if states[v] == UNKNOWN]
         one = [max(state, 0) for state in states]
-        decision = int(self.decide_rows(np.array([one], np.int32))[0])
+        decision = self._decided(one)
         if unknown and (other := self._otherwise(states, decision)) is not None:
             changed = UNKNOWN
             at = iter(unknown)
-            while int(self.decide_rows(np.array([one], np.int32))[0]) == decision:
+            while self._decided(one) == decision:
                 changed = next(at)
                 one[changed] = other[changed]
             name = self.variables[changed].name
             raise MissingValue(f"{name} is not known", feature=name, why="the decision depends on it")
         return decision
+
+    def _decided(self, states: Sequence[int]) -> int:
+        """The class of an instance of which all is known."""
+        return int(self.kernel.decide_rows(np.array([states], np.int32))[0])
 
     def _otherwise(self, states: Sequence[int], decision: int) -> Sequence[int] | None:
         every = Region(self.variables)
@@ -137,25 +156,64 @@ class Ensemble(ByFields, ClassifierBase):
 
         By branch and bound, so it may take long: worst-case exponential in the variables that are free.
         """
+        return self.escape_in_time(question, region, None)
+
+    def escape_in_time(self, question: Question, region: Region, timeout: float | None) -> tuple[int, ...] | None:
+        """As `escape`; OutOfTime if so many seconds are not enough."""
         possible = region.intersection(question.within)
         if possible.is_empty:
             return None
-        bounded = sorted(possible.bounds)
-        pairs = [pair for v in bounded for pair in possible.bounds[v]]
-        keeps = np.zeros(len(self.classes), np.uint8)
-        keeps[list(question.keeps)] = 1
-        found = self.kernel.escape(
-            np.array(question.states, np.int32),
-            keeps,
-            np.array(bounded, np.int32),
-            np.cumsum([0, *(len(possible.bounds[v]) for v in bounded)], dtype=np.int64),
-            np.array([low for low, _ in pairs], np.int32),
-            np.array([high for _, high in pairs], np.int32),
-        )
+        try:
+            found = self._inquiry(question).escape(*_box(possible), timeout=timeout)
+        except _kernel.OverBudget:
+            raise OutOfTime from None
         return None if found is None else tuple(found)
+
+    def reduce(self, question: Question, kept: Sequence[int], timeout: float | None) -> tuple[tuple[int, ...], bool]:
+        """Of variables that force the decision together, some that do, and whether these are a sufficient reason.
+
+        It tries to do without the costly ones first, and among these without those that matter least: what is left then
+        is not only shorter, but also proved many times faster.
+        """
+        influence, costs = self._influence, question.costs
+        order = sorted(kept, key=lambda v: (0 if costs is None else -costs.whole[v], influence[v], v))
+        members, is_minimal = self._inquiry(question).sufficient(
+            np.array(order, np.int32), *_box(question.within), timeout=timeout
+        )
+        return tuple(members), is_minimal
+
+    @cached_property
+    def _influence(self) -> list[float]:
+        return [float(each) for each in self.kernel.influence]
+
+    @cached_property
+    def _inquiries(self) -> WeakKeyDictionary[Question, _kernel.Inquiry]:
+        """What the kernel knows of each question that is still asked."""
+        return WeakKeyDictionary()
+
+    def _inquiry(self, question: Question) -> _kernel.Inquiry:
+        known = self._inquiries.get(question)
+        if known is None:
+            keeps = np.zeros(len(self.classes), np.uint8)
+            keeps[list(question.keeps)] = 1
+            known = _kernel.Inquiry(self.kernel, np.array(question.states, np.int32), keeps)
+            self._inquiries[question] = known
+        return known
 
     def plain_escape(self, question: Question, region: Region, clock: Callable[[], None]) -> tuple[int, ...] | None:
         """What `escape` gives, by a plain search that shares nothing with the kernel's; it takes far longer."""
         from quia import ensemble_check
 
         return ensemble_check.escape(self, question, region, clock)
+
+
+def _box(region: Region) -> tuple[Ints32, npt.NDArray[np.int64], Ints32, Ints32]:
+    """A region as the kernel takes it: the variables that have bounds, where the ranges of each begin, and these."""
+    bounded = sorted(region.bounds)
+    pairs = [pair for v in bounded for pair in region.bounds[v]]
+    return (
+        np.array(bounded, np.int32),
+        np.cumsum([0, *(len(region.bounds[v]) for v in bounded)], dtype=np.int64),
+        np.array([low for low, _ in pairs], np.int32),
+        np.array([high for _, high in pairs], np.int32),
+    )

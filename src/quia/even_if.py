@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from quia.literal import Literal, all_of
 from quia.reason import Reason
 from quia.reasons import Reasons
+from quia.variables import UNKNOWN
 
 if TYPE_CHECKING:
     from quia.explanation import Explanation
@@ -88,6 +89,10 @@ def even_if(
     kept = tuple(v for v in why.question.frozen if v not in features)
     sticking = why if kept == why.question.frozen else replace(why, question=why.question.freeze(kept))
     bias = why.bias_of(features, None, timeout)
+    if not bias and sticking.is_searched:
+        # What holds whatever some features are is found quickest where these are not known.
+        states = tuple(UNKNOWN if v in features else state for v, state in enumerate(why.states))
+        sticking = replace(sticking, question=replace(sticking.question, states=states))
     reasons = sticking.sufficient_reasons(general=general, intervals=intervals, limit=limit, timeout=timeout)
     because = reasons.avoiding(*bias.protected)
     found = (bias.changes, bias.changed_decision, bias.certain)

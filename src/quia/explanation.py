@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -13,17 +13,27 @@ from quia.answer import Answer, Shares
 from quia.arguments import feature_indices, flag, seconds, several, whole_or_all
 from quia.bias import Bias
 from quia.caching import cached_property
-from quia.classifier import Classifier, HasCompleteReason, HasGeneralReason, HasPath, ListsReasons, loaded, offers
+from quia.classifier import (
+    Classifier,
+    HasCompleteReason,
+    HasGeneralReason,
+    HasPath,
+    KeepsTime,
+    ListsReasons,
+    escape_within,
+    loaded,
+    offers,
+)
 from quia.complete import complete_reason, of_necessary
 from quia.counterfactual import Counterfactuals, changes, told, without_missing
-from quia.errors import Unsupported
+from quia.errors import TooLarge, Unsupported
 from quia.families import Families, FindsReasons, Found
 from quia.general import GeneralReasons
 from quia.nnf import NNF
-from quia.patience import Clock, Patience
+from quia.patience import PATIENCE, Clock, OutOfTime, Patience
 from quia.pickling import ByFields
 from quia.question import AboutQuestion, Question, ask, given_values
-from quia.reason import KINDS, Kind, Reason
+from quia.reason import KINDS, Kind, Members, Reason
 from quia.reasons import Reasons
 from quia.reference import Reference
 from quia.search import SearchedReasons
@@ -32,6 +42,9 @@ from quia.widen import Widening, common_reason
 
 if TYPE_CHECKING:
     from quia.even_if import EvenIf
+
+_GATHERING_SHARE, _SUFFICIENT_SHARE, _NECESSARY_SHARE = 0.2, 0.45, 0.5  # of the time: for all, and of what is left then
+_SHORTEST_SHARE = 0.6
 
 
 def explain(
@@ -65,6 +78,11 @@ def explain(
     question = ask(classifier, instance, against=against, frozen=frozen, costs=costs)
     reference = None if data is None else Reference.of_table(classifier, data)
     return Explanation(classifier, given_values(classifier.variables, instance), question, reference)
+
+
+def _undecided(what: str, timeout: float | None) -> TooLarge:
+    within = "the memory there is" if timeout is None else f"{timeout:g} s"
+    return TooLarge(f"{what} could not be told within {within}; give it more time", limit=int(timeout or 0))
 
 
 class _Form(NamedTuple):
@@ -143,10 +161,19 @@ class Explanation(ByFields, AboutQuestion):
         """Whether no change of features that may change can change the decision: its complete reason is ⊤."""
         return self.classifier.escape(self.question, self.question.within) is None
 
-    def _holds_whatever(self, changing: Collection[int]) -> bool:
-        """Whether the decision sticks whatever these variables are, all others kept, frozen or not."""
+    def _holds_whatever(self, changing: Collection[int], timeout: float | None = None) -> bool:
+        """Whether the decision sticks whatever these variables are, all others kept, frozen or not.
+
+        TooLarge if time is not enough.
+        """
         question = self.question.freeze(())
-        return self.classifier.escape(question, question.worlds_changing(changing)) is None
+        # A single question that takes no time is answered however short the time is.
+        clock = Clock(seconds(timeout) if offers(self.classifier, KeepsTime) else None)
+        try:
+            return escape_within(self.classifier, question, question.worlds_changing(changing), clock) is None
+        except OutOfTime:
+            names = ", ".join(self.names(changing)[:5]) + (" …" if len(changing) > 5 else "")
+            raise _undecided(f"whether the decision holds whatever {names} may be", timeout) from None
 
     def necessary_reasons(
         self,
@@ -158,6 +185,8 @@ class Explanation(ByFields, AboutQuestion):
         timeout: float | None = None,
     ) -> Reasons:
         """Minimal sets of facts which, altered properly, change the decision (prime implicates).
+
+        A classifier without closed form, such as an ensemble, must look for them: see `sufficient_reasons`.
 
         With `general`, each set of features comes with its largest regions of changes, the widest first: every point
         of `reason.changes`, all else kept, changes the decision. With `intervals` the changes of a number are an
@@ -178,6 +207,11 @@ class Explanation(ByFields, AboutQuestion):
 
         With `general`, each set of features comes with its conditions as wide as they can be and still true, the widest
         first. With `intervals` the conditions on a number are an interval, without they may be any set.
+
+        A classifier without closed form, such as an ensemble, must look for them. With a `limit` they come as they are
+        found, the first by one reduction; without, all are looked for first, until `timeout` (or, if there is none, for
+        a few seconds), and come in the order of `Reasons` where these are all, else as they are found. If time runs out
+        before one is proved minimal, the first is what is proved to force the decision, with `is_minimal` False.
         """
         return self._reasons("sufficient", general, intervals, shortest, limit, timeout)
 
@@ -187,18 +221,26 @@ class Explanation(ByFields, AboutQuestion):
         form = _Form(flag(general, "general"), flag(intervals, "intervals"))
         return self._found(kind, form, flag(shortest, "shortest"), whole_or_all(limit), Patience(seconds(timeout)))
 
-    def _found(self, kind: Kind, form: _Form, shortest: bool, limit: int | None, patience: Patience) -> Reasons:
+    def _found(
+        self, kind: Kind, form: _Form, shortest: bool, limit: int | None, patience: Patience, **how: Any
+    ) -> Reasons:
         # A method and its arguments, unlike a lambda, can be pickled.
         search = partial(self.find, kind, shortest)
         found = (kind, self.variables, self.states, limit, patience, search)
         if not form.general:
-            return Reasons(*found, reference=self.reference)
+            return Reasons(*found, reference=self.reference, **how)
         widening = Widening(self.classifier, self.question, kind, form.intervals, self.reference)
-        return GeneralReasons(*found, widening=widening)
+        return GeneralReasons(*found, widening=widening, **how)
 
-    def find(self, kind: Kind, shortest: bool, patience: Patience) -> Found:
-        """The reasons of a kind as sets of variables; what was worked out is kept."""
-        return self._families.answer(kind, shortest=shortest, patience=patience)
+    def find(self, kind: Kind, shortest: bool, patience: Patience, wait: float | None = None) -> Found:
+        """The reasons of a kind as sets of variables; what was worked out is kept. `wait` as for `FindsReasons`."""
+        return self._families.answer(kind, shortest=shortest, patience=patience, wait=wait)
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether no structure of the classifier gives the reasons, so that they are looked for one by one."""
+        closed = (ListsReasons, HasCompleteReason)
+        return not self.question.is_only_frozen or not any(offers(self.classifier, form) for form in closed)
 
     @cached_property
     def _families(self) -> FindsReasons:
@@ -238,7 +280,8 @@ class Explanation(ByFields, AboutQuestion):
         then those come first that move the instance least. That a value goes missing is no advice, unless `missing`
         asks for it. Where features are unknown, a change after which the class is that one whatever they are is
         `certain`, and comes before those after which it only could be. The `complete` of what is returned says whether
-        limit and time were enough for all.
+        limit and time were enough for all; where it ran out before the shortest were told, the changes are
+        those of the necessary reasons found until then, and there may be nearer ones.
         """
         return self._nearest(whole_or_all(limit), Patience(seconds(timeout)), flag(missing, "missing"))
 
@@ -252,32 +295,43 @@ class Explanation(ByFields, AboutQuestion):
 
     def _nearest_of(self, question: Question, limit: int | None, patience: Patience, missing: bool) -> Counterfactuals:
         asked = self if question is self.question else replace(self, question=question)
-        shortest = asked._found("necessary", _STATES, True, None, patience)
+        # Where the shortest must be looked for, some time is left to say what they change to.
+        own = patience.share(_SHORTEST_SHARE) if asked.is_searched else patience
+        shortest = asked._found("necessary", _STATES, True, None, own)
         all_known = shortest.found
+        found: Iterable[Members] = shortest.members()
+        if not all_known and isinstance(asked._families, SearchedReasons):
+            found = asked._families.known("necessary")
         with patience.last_step() as clock:
-            found = changes(self.classifier, question, shortest.members(), clock, missing=missing)
-            return Counterfactuals.within(told(question, found, self.instance), limit, all_known)
+            regions = changes(self.classifier, question, found, clock, missing=missing, most=limit)
+            return Counterfactuals.within(told(question, regions, self.instance), limit, all_known)
 
     @cached_property
     def _index(self) -> dict[str, int]:
         return {v.name: i for i, v in enumerate(self.variables)}
 
-    def is_congruent(self, other_instance: Any) -> bool:
+    def is_congruent(self, other_instance: Any, *, timeout: float | None = None) -> bool:
         """Whether another instance is decided the same for a common reason: their shared states force the decision.
 
         Paper: Def. 4, Prop. 9. Frozen or not, features may differ. Against a class, the decision is: not that class.
+        TooLarge if time is not enough.
         """
-        return self._holds_whatever(self._apart(other_instance))
+        return self._holds_whatever(self._apart(other_instance), timeout)
 
-    def common_reason(self, other_instance: Any) -> Reason | None:
+    def common_reason(self, other_instance: Any, *, timeout: float | None = None) -> Reason | None:
         """A general sufficient reason for the decisions on both instances; None if there is none.
 
         There is one if and only if the smallest box with both in it (of a number, all between; of a name, both) forces
         the decision. That may be so where they are not congruent, as congruence asks for states that they share.
-        Frozen or not, features may differ. Against a class, the decision is: not that class.
+        Frozen or not, features may differ. Against a class, the decision is: not that class. TooLarge if time is not
+        enough to tell; where it is not enough for the widest, there may be a wider one.
         """
         states = self._encoded(other_instance)
-        return common_reason(self.classifier, self.question.freeze(()), states, Clock())
+        clock = Clock(seconds(timeout) if self.is_searched else None)
+        try:
+            return common_reason(self.classifier, self.question.freeze(()), states, clock)
+        except OutOfTime:
+            raise _undecided("whether both decisions have a common reason", timeout) from None
 
     def _apart(self, other_instance: Any) -> list[int]:
         """The variables that tell another instance from this one."""
@@ -289,13 +343,13 @@ class Explanation(ByFields, AboutQuestion):
         decide_instance(self.classifier, states, other_instance)  # refuses what is not decided
         return states
 
-    def holds_without(self, features: Collection[str]) -> bool:
+    def holds_without(self, features: Collection[str], *, timeout: float | None = None) -> bool:
         """Whether the decision would stick whatever these features were, all others kept.
 
-        Against a class, it sticks as long as it is not that class.
-        Complexity: linear in the complete reason.
+        Against a class, it sticks as long as it is not that class. TooLarge if time is not enough.
+        Complexity: linear in the complete reason; without a closed form, one search of the classifier.
         """
-        return self._holds_whatever(feature_indices(self._index, features, "features", or_one=True))
+        return self._holds_whatever(feature_indices(self._index, features, "features", or_one=True), timeout)
 
     def even_if(
         self,
@@ -329,8 +383,9 @@ class Explanation(ByFields, AboutQuestion):
     ) -> Bias:
         """Whether the decision can change, against a class: to that class, by changing protected features alone.
 
-        That is told in linear time. The other options are for the reasons why, which are found when they are read, and
-        `timeout` also for the nearest change that proves it.
+        That is told in linear time; without a closed form it is a search, and where `timeout` is too short for it,
+        `biased` is None. The other options are for the reasons why, which are found when they are read, and `timeout`
+        also for the nearest change that proves it.
         """
         form = _Form(flag(general, "general"), flag(intervals, "intervals"))
         return self.bias_of(feature_indices(self._index, protected, "protected", or_one=True), limit, timeout, form)
@@ -343,7 +398,11 @@ class Explanation(ByFields, AboutQuestion):
         others = set(range(len(self.variables))).difference(protected)
         alone = replace(self, question=self.question.freeze(others))
         reasons = alone.necessary_reasons(**form._asdict(), limit=limit, timeout=timeout)
-        if self._holds_whatever(protected):
+        try:
+            is_biased = not self._holds_whatever(protected, timeout)
+        except TooLarge:
+            return Bias(names, None, self.decision, reasons, against=self.against)
+        if not is_biased:
             return Bias(names, False, self.decision, reasons, against=self.against)
         nearest = alone.counterfactuals(limit=1, timeout=timeout, missing=True)
         if not nearest:  # the time was too short even for one
@@ -363,15 +422,22 @@ class Explanation(ByFields, AboutQuestion):
     ) -> Answer:
         """What is shown of an explanation, found once: both kinds of reasons, the nearest changes, and any bias.
 
-        At most `limit` of each; `timeout` is for all of it, and once more for the bias. The reasons are general, unless
-        the instance's states are asked for.
+        At most `limit` of each; `timeout` is for all of it, and once more for the bias. Without one, a classifier that
+        has no closed form is given PATIENCE seconds. The reasons are general, unless the instance's states are asked
+        for.
         """
         most, patience = whole_or_all(limit), Patience(seconds(timeout))
         form = _Form(flag(general, "general"), flag(intervals, "intervals"))
-        necessary, sufficient = (self._found(kind, form, flag(shortest, "shortest"), most, patience) for kind in KINDS)
-        # Where they come one by one, the time is theirs first.
-        _ = necessary.complete, sufficient.complete
-        constant = self.is_constant if necessary.set_count is None else not necessary.set_count
+        if self.is_searched:
+            patience = Patience(PATIENCE) if timeout is None else patience
+            necessary, sufficient = self._looked_for(form, flag(shortest, "shortest"), most, patience)
+        else:
+            necessary, sufficient = (
+                self._found(kind, form, flag(shortest, "shortest"), most, patience) for kind in KINDS
+            )
+            # Where they come one by one, the time is theirs first.
+            _ = necessary.complete, sufficient.complete
+        constant = self._is_seen_constant(necessary, patience)
         every, has_leaves = range(len(self.variables)), offers(self.classifier, HasPath)
         return Answer(
             self.question,
@@ -380,13 +446,41 @@ class Explanation(ByFields, AboutQuestion):
             necessary,
             sufficient,
             self._nearest(most, patience),
-            self._bias_shown(protected, most, timeout, form),
+            self._bias_shown(protected, most, patience.seconds, form),
             is_shortest=shortest,
             is_constant=constant,
             is_never=constant and has_leaves and self.against is not None and self._holds_whatever(every),
             is_general=form.general,
             rows=None if self.reference is None else len(self.reference),
         )
+
+    def _looked_for(
+        self, form: _Form, shortest: bool, limit: int | None, patience: Patience
+    ) -> tuple[Reasons, Reasons]:
+        """Both kinds of reasons where they must be looked for: for a while all, then as they come, each in its time."""
+        # Those of both kinds are found together, so the first has the time to look for all.
+        wait = None if patience.left is None or limit is None else _GATHERING_SHARE * patience.left
+        own = patience.share(_SUFFICIENT_SHARE)
+        sufficient = self._found("sufficient", form, shortest, limit, own, gathers=False, wait=wait)
+        _ = sufficient.complete
+        own = patience.share(_NECESSARY_SHARE)
+        necessary = self._found("necessary", form, shortest, limit, own, gathers=False, wait=0.0)
+        _ = necessary.complete
+        return necessary, sufficient
+
+    def _is_seen_constant(self, necessary: Reasons, patience: Patience) -> bool:
+        """Whether it is known that nothing can change the decision."""
+        if necessary.set_count is not None:
+            return not necessary.set_count
+        if not self.is_searched:
+            return self.is_constant
+        if necessary:
+            return False
+        try:
+            with patience.last_step() as clock:
+                return escape_within(self.classifier, self.question, self.question.within, clock) is None
+        except OutOfTime:
+            return False
 
     def _bias_shown(
         self, protected: Collection[str], limit: int | None, timeout: float | None, form: _Form

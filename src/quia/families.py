@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
@@ -33,8 +33,12 @@ KEPT = 100_000
 class FindsReasons(Protocol):
     """Both kinds of reasons of one decision, however they are found."""
 
-    def answer(self, kind: Kind, *, shortest: bool, patience: Patience) -> Found:
-        """The reasons of a kind; what was worked out is kept."""
+    def answer(self, kind: Kind, *, shortest: bool, patience: Patience, wait: float | None = None) -> Found:
+        """The reasons of a kind; what was worked out is kept.
+
+        Where they can be had one by one, as they are found, `wait` is how many seconds to look for all of them before
+        (None: all the time there is).
+        """
         ...
 
 
@@ -65,8 +69,10 @@ class OneByOne:
     began, whose lock might never be released there.
     """
 
-    def __init__(self, find: Callable[[], SetSource]) -> None:
+    def __init__(self, find: Callable[[], SetSource], *, loose: Collection[Members] = ()) -> None:
         self._find = find
+        self.loose = loose
+        """Those of them that were given though time ran out before it was proved that they are minimal."""
         self._kept: list[Members] = []
         self._source: SetSource | None = None
         self._lock = threading.Lock()
@@ -113,6 +119,10 @@ class OneByOne:
         self.complete = self.complete and source.complete
 
 
+def _never() -> bool:
+    return False
+
+
 @dataclass(frozen=True, eq=False)
 class Found:
     """Reasons of one kind: a family, or where that did not fit or time ran out, what can be had one by one."""
@@ -122,14 +132,26 @@ class Found:
     one_by_one: OneByOne | None = None
     more_than: int | None = None
     """How many of a kind were found when it was given up to gather them, as they were too many; else None."""
+    is_all_known: Callable[[], bool] = field(default=_never, repr=False)
+    """Whether by now all that come one by one were found, so that asking again gives the family."""
+
+    @property
+    def loose(self) -> Collection[Members]:
+        """Those that were given though time ran out before it was proved that they are minimal."""
+        return () if self.one_by_one is None else self.one_by_one.loose
 
     @property
     def is_cut_short(self) -> bool:
         """Whether time or memory ran out before even a single reason could be told from what is none."""
         return self.family is None and self.one_by_one is None
 
+    @property
+    def is_ordered(self) -> bool:
+        """Whether they are listed by cost, length and variables, not as they were found."""
+        return self.family is not None or self.is_all_known is _never
+
     def listing(self) -> Iterator[Members]:
-        """The reasons by cost, length and variables, lazily."""
+        """The reasons, lazily: of a family by cost, length and variables; one by one, as whoever finds them says."""
         return iter(self.one_by_one or ()) if self.family is None else self._members(self.family)
 
     def _members(self, family: Family) -> Iterator[Members]:
@@ -163,7 +185,7 @@ class Families:
         """The families behind a way to find necessary reasons."""
         return Families(find_necessary, None if costs is None else np.array(costs.whole, np.int64))
 
-    def answer(self, kind: Kind, *, shortest: bool, patience: Patience) -> Found:
+    def answer(self, kind: Kind, *, shortest: bool, patience: Patience, wait: float | None = None) -> Found:
         """The reasons of a kind; a whole answer is kept for good, one cut short until there is more patience."""
         if (whole := self._whole.get((kind, shortest))) is not None:
             return whole

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
@@ -14,12 +15,46 @@ from quia.reason import Members, Reason
 from quia.reasons import MOST_KEPT, Reasons
 from quia.widen import Widening
 
+_SHARE = 0.4  # of the time that is left for widening, so much the next set of features has
+
 
 class _First(NamedTuple):
-    """The first general reasons, and whether there are no others."""
+    """The first general reasons, whether there are no others, and whether they are in order."""
 
     reasons: tuple[Reason, ...]
     complete: bool
+    is_ordered: bool
+
+
+class _Kept:
+    """Reasons from a source that may run out of time, for as many readers as there are, each made once."""
+
+    def __init__(self, source: Iterator[Reason]) -> None:
+        self.is_late = False
+        """Whether time ran out, as far as has been read."""
+        self._source, self._kept = source, list[Reason]()
+        self._lock = threading.Lock()
+
+    def __iter__(self) -> Iterator[Reason]:
+        at = 0
+        while True:
+            with self._lock:
+                if at == len(self._kept) and not self._make():
+                    return
+                found = self._kept[at]
+            yield found
+            at += 1
+
+    def _make(self) -> bool:
+        """Whether there is one more."""
+        try:
+            self._kept.append(next(self._source))
+        except OutOfTime:
+            self.is_late = True
+            return False
+        except StopIteration:
+            return False
+        return True
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -29,28 +64,42 @@ class GeneralReasons(Reasons):
     `limit` counts these. How many there are in all only listing them tells, so `count` is None where a limit cuts them
     short, or the sets of features are more than a hundred; `set_count`, `counts_by_length` and `counts_by_feature` are
     about those sets.
+
+    Where a timeout is too short for all boxes of a set of features, the widest found is given, or if there is none, the
+    reason in the instance's states, which is not general.
     """
 
     widening: Widening = field(repr=False)
 
     def _each(self) -> Iterator[Reason]:
-        return iter(self._first.reasons) if self._keeps_first else self._until_time_is_out()
+        if self._keeps_first:
+            return iter(self._first.reasons) if "_first" in self.__dict__ else islice(self._kept, self.limit)
+        return self._until_time_is_out()
 
     @property
     def _keeps_first(self) -> bool:
         return self.limit is not None and self.limit <= MOST_KEPT
 
     @cached_property
+    def _kept(self) -> _Kept:
+        return _Kept(self._every((self.limit or 0) + 1))
+
+    @cached_property
     def _first(self) -> _First:
         limit = self.limit or 0
-        found: list[Reason] = []
-        source = self._every(limit + 1)
-        try:
-            found += islice(source, limit)
-            is_all = next(source, None) is None and self._is_listing_whole
-        except OutOfTime:
-            is_all = False
-        return _First(tuple(found), is_all)
+        is_ordered = "_kept" not in self.__dict__ and self._known.is_ordered
+        found = tuple(islice(self._kept, limit + 1))
+        is_all = len(found) <= limit and not self._kept.is_late and self._is_listing_whole
+        if is_all and not is_ordered:
+            is_ordered = True
+            place = {members: at for at, members in enumerate(self._listing())}
+            found = tuple(sorted(found, key=lambda reason: place[tuple(map(self._index, reason.features))]))
+        return _First(found[:limit], is_all, is_ordered or self._answer.is_ordered)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether iterating gives the shortest (cheapest) first; else they come as they were found."""
+        return self._first.is_ordered if self._keeps_first else super().is_ordered
 
     def _until_time_is_out(self) -> Iterator[Reason]:
         try:
@@ -59,19 +108,35 @@ class GeneralReasons(Reasons):
             return
 
     def _every(self, most: int | None = None) -> Iterator[Reason]:
-        """All of them, or the first so many; OutOfTime where the time for the widening ends."""
-        patience = Patience(self.patience.for_last_step)
+        """All of them, or the first so many; OutOfTime, in the end, where the time was too short to widen each."""
+        patience = self.patience.part(self.patience.for_last_step)
         left = most
+        is_late = False
         for members in self._listing():
-            for reason in islice(self._widened(members, patience, left), left):
+            # Where widening is a search, each set of features has a share of the time: the first could take it all.
+            share = patience if self.widening.is_direct or left == 1 else patience.share(_SHARE)
+            if is_late and patience.left is not None and patience.left < _SHARE**3 * (patience.seconds or 0):
+                break  # few that are wide say more than many that are not
+            widened, is_whole = self._widened(members, share, left)
+            if not is_whole and self.widening.is_direct:
+                raise OutOfTime
+            is_late |= not is_whole
+            for reason in islice(widened, left):
                 yield reason
                 left = None if left is None else left - 1
             if left == 0:
-                return
+                break
+        if is_late:
+            raise OutOfTime
 
-    def _widened(self, members: Members, patience: Patience, most: int | None = None) -> Iterator[Reason]:
-        with self.patience.spending(), patience.step() as clock:
-            return self.widening.reasons(members, clock, most=most)
+    def _widened(self, members: Members, patience: Patience, most: int | None = None) -> tuple[Iterable[Reason], bool]:
+        """The general reasons over a set of features, and whether these are all."""
+        as_it_is = (self._reason(members),)
+        if members in self._answer.loose:
+            return as_it_is, True
+        with patience.step() as clock:
+            found, is_whole = self.widening.reasons(members, clock, most=most)
+        return (found, True) if is_whole else (tuple(islice(found, 1)) or as_it_is, False)
 
     @cached_property
     def count(self) -> int | None:
@@ -105,10 +170,10 @@ class GeneralReasons(Reasons):
         if not isinstance(reason, Reason):
             return super().__contains__(reason)
         members = tuple(sorted(self._index(name) for name in reason.features))
-        return super().__contains__(reason.features) and reason in self._widened(members, Patience(None))
+        return super().__contains__(reason.features) and reason in self._widened(members, Patience(None))[0]
 
     def sample(self, n: int, *, seed: int) -> list[Reason]:
         """n reasons drawn at random, with repetition: each set of features is equally likely, and each reason of it."""
         choice = random.Random(seed)
         drawn = (tuple(map(self._index, reason.features)) for reason in super().sample(n, seed=seed))
-        return [choice.choice(list(self._widened(members, Patience(None)))) for members in drawn]
+        return [choice.choice(list(self._widened(members, Patience(None))[0])) for members in drawn]

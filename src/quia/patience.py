@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager, contextmanager
 from time import monotonic
 from typing import Any
 
+PATIENCE = 5.0
+"""How many seconds an answer for people may take where its reasons must be looked for, and nobody says how long."""
 LAST_SHARE = 0.25
 """What the last step of a question has in any case, as a share of its time: with nothing left it could say nothing."""
 
@@ -24,11 +26,12 @@ class Patience:
     True
     """
 
-    __slots__ = ("_spent", "seconds")
+    __slots__ = ("_spent", "_whole", "seconds")
 
-    def __init__(self, seconds: float | None) -> None:
+    def __init__(self, seconds: float | None, *, whole: Patience | None = None) -> None:
         self.seconds = seconds
         self._spent = 0.0
+        self._whole = whole
 
     @property
     def left(self) -> float | None:
@@ -39,6 +42,21 @@ class Patience:
     def for_last_step(self) -> float | None:
         """What is left, but some of it in any case."""
         return None if self.seconds is None else max(self.seconds - self._spent, LAST_SHARE * self.seconds)
+
+    def part(self, seconds: float | None) -> Patience:
+        """So much of it for a part of the work; what that takes counts here too.
+
+        >>> patience = Patience(60.0)
+        >>> with patience.part(20.0).spending():
+        ...     answer = sum(range(10))
+        >>> patience.left < 60
+        True
+        """
+        return Patience(seconds, whole=self)
+
+    def share(self, share: float) -> Patience:
+        """A share of what is left of it, for a part of the work."""
+        return self.part(None if self.left is None else share * self.left)
 
     def is_more_than(self, seconds: float | None) -> bool:
         """Whether trying again with what is left is worth while, where so many seconds were not enough."""
@@ -51,7 +69,12 @@ class Patience:
         try:
             yield
         finally:
-            self._spent += monotonic() - start
+            self._spend(monotonic() - start)
+
+    def _spend(self, seconds: float) -> None:
+        self._spent += seconds
+        if self._whole is not None:
+            self._whole._spend(seconds)
 
     def step(self) -> AbstractContextManager[Clock]:
         """Count the time that the work within takes; it is to call the clock that it gets now and then."""
@@ -91,6 +114,10 @@ class Clock:
     def __call__(self) -> None:
         if monotonic() > self._end:
             raise OutOfTime
+
+    def share(self, share: float) -> Clock:
+        """A clock for a share of what is left."""
+        return Clock(None if self.left is None else share * self.left)
 
     @property
     def left(self) -> float | None:

@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 MOST_KEPT = 100
 """Of at most so many reasons, each is made once."""
+WAIT = 5.0
+"""How many seconds all reasons are looked for before they come as they are found, where nobody says how long."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +34,11 @@ class Reasons(ByFields):
     that the first ten of ten billion come at once. `limit` is how many to give at most, `patience` how long finding
     and counting them may take. With a `reference` table, each sufficient one knows how many of its rows it fits.
     Pickled, they are the question; whoever unpickles them finds them anew.
+
+    A classifier that has no closed form must look for them: they are in that order once all are known, and until then
+    come as they are found, each by a search of its own. With a limit nothing else is looked for. Without one, all are
+    looked for first, until the timeout, or for WAIT seconds if there is none. Where `gathers` is False, nothing is
+    looked for beyond what iterating gives, not even to count.
     """
 
     kind: Kind
@@ -39,28 +46,59 @@ class Reasons(ByFields):
     states: tuple[int, ...]
     limit: int | None
     patience: Patience
-    _search: Callable[[Patience], Found] = field(repr=False)
+    _search: Callable[[Patience, float | None], Found] = field(repr=False)
     _with: frozenset[int] = frozenset()
     _without: frozenset[int] = frozenset()
     reference: Reference | None = field(default=None, repr=False)
+    wait: float | None = field(default=None, repr=False)
+    gathers: bool = field(default=True, repr=False)
 
     @cached_property
     def _answer(self) -> Found:
-        return self._search(self.patience).restrict(self._with, self._without)
+        wait = self.wait
+        if wait is None:
+            wait = 0 if self.limit is not None else WAIT if self.patience.seconds is None else None
+        return self._search(self.patience, wait).restrict(self._with, self._without)
+
+    @property
+    def _known(self) -> Found:
+        """The same; a family, if by now all are known."""
+        answer = self._answer
+        return self._whole if answer.family is None and answer.is_all_known() else answer
+
+    @cached_property
+    def _whole(self) -> Found:
+        return self._search(self.patience, None).restrict(self._with, self._without)
+
+    @cached_property
+    def _sought(self) -> Found:
+        """All of them, looked for with all the time that is left."""
+        return self._search(self.patience, None).restrict(self._with, self._without)
+
+    @property
+    def _gathered(self) -> Found:
+        """All of them, if time and memory are enough."""
+        known = self._known
+        return known if known.family is not None or not self.gathers else self._sought
 
     @property
     def found(self) -> bool:
         """Whether time and memory were enough to find them, so that all can be had."""
-        return self._answer.family is not None
+        return self._known.family is not None
 
     @property
     def complete(self) -> bool:
         """Whether iterating gives all of them: False when limit, timeout or memory cut it short."""
         if self._answer.is_cut_short:
             return False
-        if self.count is not None:
+        if self.found and self.count is not None:
             return self.limit is None or self.count <= self.limit
         return self._ends_by_itself
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether iterating gives the shortest (cheapest) first; else they come as they were found."""
+        return self._known.is_ordered
 
     @cached_property
     def _ends_by_itself(self) -> bool:
@@ -71,20 +109,22 @@ class Reasons(ByFields):
     @property
     def _is_listing_whole(self) -> bool:
         """Whether what was listed to its end is all."""
-        source = self._answer.one_by_one
-        return not self._answer.is_cut_short and (source is None or source.complete)
+        source = self._known.one_by_one
+        return not self._known.is_cut_short and (source is None or source.complete)
 
     @property
     def count(self) -> int | None:
         """How many there are, exactly, whatever the limit; None if that could not be found out."""
         return self.set_count
 
-    @cached_property
+    @property
     def set_count(self) -> int | None:
         """How many sets of features they speak of; None if that could not be found out."""
-        family = self._answer.family
-        if family is None:
-            return None
+        return None if self._gathered.family is None else self._counted
+
+    @cached_property
+    def _counted(self) -> int | None:
+        family = self._family
         with self.patience.spending():
             try:
                 return family.count(timeout=self.patience.for_last_step, memory=MEMORY)
@@ -114,9 +154,12 @@ class Reasons(ByFields):
 
     def _reason(self, members: Members) -> Reason:
         reason = Reason.of(self.variables, self.states, members, self.kind)
+        is_minimal = members not in self._answer.loose
         if self.reference is None or self.kind == "necessary":
-            return reason  # what the features of a necessary one change to, its states do not tell
-        return Reason(reason.literals, kind=self.kind, rows=self.reference.fitting(reason))
+            rows = None  # what the features of a necessary one change to, its states do not tell
+        else:
+            rows = self.reference.fitting(reason)
+        return Reason(reason.literals, kind=self.kind, is_minimal=is_minimal, rows=rows)
 
     @property
     def _is_few(self) -> bool:
@@ -132,14 +175,15 @@ class Reasons(ByFields):
         return islice(self._listing(), self.limit)
 
     def _listing(self) -> Iterator[Members]:
-        listing = self._answer.listing()
-        if self._answer.family is not None or not (self._with or self._without):
+        known = self._known
+        listing = known.listing()
+        if known.family is not None or not (self._with or self._without):
             return listing
         return (m for m in listing if self._with <= set(m) and not self._without & set(m))
 
     def __len__(self) -> int:
         """How many iterating gives."""
-        if self.count is None:
+        if not self.found or self.count is None:
             return sum(1 for _ in self)
         return self.count if self.limit is None else min(self.count, self.limit)
 
@@ -195,9 +239,10 @@ class Reasons(ByFields):
 
         `count` is None where only listing them all would tell, `sets` where the sets of features could not be counted.
         """
+        complete = self.complete  # asked first: where all are known by then, they come in order
         listed = [self._plain(reason) for reason in self]
-        count = len(listed) if self.complete else self.count
-        return {"complete": self.complete, "count": count, "sets": self.set_count, "reasons": listed}
+        count = len(listed) if complete else self.count
+        return {"complete": complete, "count": count, "sets": self.set_count, "reasons": listed}
 
     def _plain(self, reason: Reason) -> dict[str, Any]:
         """A reason as plain data: the instance's states of its features, and what is said of them."""
@@ -211,6 +256,8 @@ class Reasons(ByFields):
             "conditions": [literal.condition for literal in reason],
             **({} if told is None else {"changes": [literal.condition for literal in told]}),
             **({} if reason.rows is None else {"rows": reason.rows}),
+            **({} if reason.is_minimal else {"is_minimal": False}),
+            **({} if reason.is_widest else {"is_widest": False}),
         }
 
     def _asked(self, question: Callable[..., T]) -> T:
@@ -223,12 +270,12 @@ class Reasons(ByFields):
 
     @property
     def _family(self) -> Family:
-        if self._answer.family is None:
+        if self._gathered.family is None:
             raise self._too_large("gathered")
-        return self._answer.family
+        return self._gathered.family
 
     def _too_large(self, what: str) -> TooLarge:
-        if (most := self._answer.more_than) is not None:
+        if (most := self._gathered.more_than) is not None:
             return TooLarge(
                 f"there are more than {most:,} reasons of a kind, and this classifier gives them one by one: the"
                 f" {self.kind} ones are not {what}; list the first ones, with a limit",

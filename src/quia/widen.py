@@ -7,12 +7,14 @@ here they are found by `escape` alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
+from typing import Any, NamedTuple
 
 from quia._kernel import OverBudget
-from quia.boxes import Box, Point, Shape, around, maximal, remainder, unions, widest_first
-from quia.classifier import Classifier, Widens, offers
+from quia.boxes import Box, Point, Refute, Shape, around, growing, maximal, remainder, unions, widest_first
+from quia.classifier import Classifier, Widens, escape_within, offers
 from quia.literal import Literal
 from quia.patience import Clock, OutOfTime
 from quia.question import Question
@@ -20,6 +22,14 @@ from quia.ranges import Ranges, difference, union
 from quia.reason import Kind, Members, Reason
 from quia.reference import Reference
 from quia.variables import UNKNOWN, Variable
+
+
+class Widened(NamedTuple):
+    """The boxes over one set of variables that were found, and whether they are all and cannot be wider."""
+
+    boxes: list[Box]
+    are_all: bool = True
+    are_widest: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,11 +45,17 @@ class Widening:
     intervals: bool = True
     reference: Reference | None = None
 
+    @property
+    def is_direct(self) -> bool:
+        """Whether the classifier's structure gives the boxes, without a search."""
+        return self.question.is_only_frozen and offers(self.classifier, Widens)
+
     def boxes(self, of: Members, clock: Clock, *, most: int | None = None, certain: bool = False) -> list[Box]:
         """All largest boxes over a reason's variables, the widest first: what its states, or its changes, can be.
 
         Of many, more than the `most` that are wanted need not be found. Where variables are unknown, changes only could
-        change the decision; those that are `certain` do, and there may be none. OutOfTime if the clock ends before.
+        change the decision; those that are `certain` do, and there may be none. OutOfTime if the clock ends before,
+        SomeBoxes if some were found; also if they must be looked for, only `most` are wanted, and they are too many.
         """
         variables, states = self.question.variables, self.question.states
         is_closed = self.question.is_only_frozen
@@ -53,45 +69,128 @@ class Widening:
                 return self.classifier.widen(*asked, limit=most, certain=certain, timeout=clock.left)
             except OverBudget:
                 raise OutOfTime from None
+        calls = None if most is None else MOST_CALLS
         if self.kind == "sufficient":
-            return sufficient_boxes(self.classifier, self.question, of, self.intervals, clock)
-        return necessary_boxes(self.classifier, self.question, of, self.intervals, clock, certain=certain)
+            return sufficient_boxes(self.classifier, self.question, of, self.intervals, clock, calls=calls)
+        return necessary_boxes(self.classifier, self.question, of, self.intervals, clock, calls=calls, certain=certain)
 
-    def reasons(self, of: Members, clock: Clock, *, most: int | None = None) -> Iterator[Reason]:
-        """The general reasons over a reason's variables, widest first; those that are not asked for are not made."""
+    def boxes_in_time(self, of: Members, clock: Clock, **how: Any) -> Widened:
+        """The same as far as time allows."""
+        try:
+            return Widened(self.boxes(of, clock, **how))
+        except SomeBoxes as late:
+            return Widened(widest_first(maximal(late.boxes)), False, late.widest)
+        except OutOfTime:
+            return Widened([], False)
+
+    def reasons(self, of: Members, clock: Clock, *, most: int | None = None) -> tuple[Iterator[Reason], bool]:
+        """The general reasons over a reason's variables, widest first, and whether time was enough for all.
+
+        Those that are not asked for are not made.
+        """
+        found = self.boxes_in_time(of, clock, most=most if self.reference is None else None)
+        made = (self._reason(of, box, is_widest=found.are_widest) for box in found.boxes)
         if self.reference is None:
-            return (self._reason(of, box) for box in self.boxes(of, clock, most=most))
-        made = (self._reason(of, box) for box in self.boxes(of, clock))
-        return iter(sorted(made, key=lambda reason: -(reason.rows or 0)))
+            return made, found.are_all
+        return iter(sorted(made, key=lambda reason: -(reason.rows or 0))), found.are_all
 
-    def _reason(self, of: Members, box: Box) -> Reason:
+    def _reason(self, of: Members, box: Box, *, is_widest: bool = True) -> Reason:
         literals = tuple(Literal(self.question.variables[v], ranges) for v, ranges in zip(of, box, strict=True))
         rows = None if self.reference is None else self.reference.fitting(literals)
         if self.kind == "necessary":
-            return Reason.changing(literals, rows=rows)
-        return Reason(literals, kind="sufficient", is_general=True, rows=rows)
+            return Reason.changing(literals, rows=rows, is_widest=is_widest)
+        return Reason(literals, kind="sufficient", is_general=True, is_widest=is_widest, rows=rows)
+
+
+MOST_CALLS = 60
+"""Where boxes must be looked for, and only some are wanted: so many questions to find another, after one is there."""
+_MOST_JOINED = 1000  # steps that join boxes, likewise
+
+
+class SomeBoxes(OutOfTime):
+    """Time ended before all boxes were found; what holds of each that was is proved.
+
+    They are `widest` if each at least cannot be wider.
+    """
+
+    def __init__(self, boxes: Sequence[Box], *, widest: bool) -> None:
+        super().__init__()
+        self.boxes, self.widest = boxes, widest
+
+
+def _all_or_some(boxes: Iterable[Box]) -> list[Box]:
+    """All boxes that come; SomeBoxes with those that came if time runs out."""
+    found: list[Box] = []
+    try:
+        found += boxes  # those that come before the time ends are kept
+    except SomeBoxes as late:
+        raise SomeBoxes([*found, *late.boxes], widest=late.widest) from None
+    except OutOfTime:
+        raise SomeBoxes(found, widest=True) from None
+    return found
 
 
 def sufficient_boxes(
-    classifier: Classifier, question: Question, of: Sequence[int], intervals: bool, clock: Clock
+    classifier: Classifier,
+    question: Question,
+    of: Sequence[int],
+    intervals: bool,
+    clock: Clock,
+    *,
+    calls: int | None = None,
 ) -> list[Box]:
     """The largest boxes around the instance that force the decision whatever the other variables are."""
     own = tuple(_single(question.states[v]) for v in of)
-    return widest_first(maximal(forcing_boxes(classifier, question, of, own, intervals, clock)))
+    return widest_first(maximal(forcing_boxes(classifier, question, of, own, intervals, clock, calls=calls)))
 
 
 def forcing_boxes(
-    classifier: Classifier, question: Question, of: Sequence[int], centre: Box, intervals: bool, clock: Clock
+    classifier: Classifier,
+    question: Question,
+    of: Sequence[int],
+    centre: Box,
+    intervals: bool,
+    clock: Clock,
+    *,
+    calls: int | None = None,
 ) -> list[Box]:
-    """Boxes around a centre that force the decision, all the largest among them."""
+    """Boxes around a centre that force the decision, all the largest among them; else SomeBoxes."""
 
     def refute(box: Box) -> Point | None:
-        clock()
-        found = classifier.escape(question, question.within.replaced(dict(zip(of, box, strict=True))))
+        found = escape_within(classifier, question, question.within.replaced(dict(zip(of, box, strict=True))), clock)
         return None if found is None else tuple(found[v] for v in of)
 
     largest = tuple(question.within.states(v) for v in of)
-    return list(around(refute, centre, largest, _shapes(question, of, intervals)))
+    return _all_or_some(_boxes_around(refute, centre, largest, _shapes(question, of, intervals), calls))
+
+
+def _boxes_around(
+    refute: Refute, centre: Box, largest: Box, shapes: Sequence[Shape], calls: int | None = None
+) -> Iterator[Box]:
+    """As `around`; one is soon there, as it grows from the centre, and if time runs out before, how far it has.
+
+    To find the others only so many `calls` are made.
+    """
+    first = centre
+    try:
+        for larger in growing(refute, centre, largest, shapes):
+            first = larger
+    except OutOfTime:
+        raise SomeBoxes([first], widest=False) from None
+    yield first
+    yield from around(_counted(refute, calls), centre, largest, shapes, known=[first])
+
+
+def _counted(refute: Refute, calls: int | None) -> Refute:
+    """The same, as often as that; then OutOfTime."""
+    left = count() if calls is None else iter(range(calls))
+
+    def counted(box: Box) -> Point | None:
+        if next(left, None) is None:
+            raise OutOfTime
+        return refute(box)
+
+    return counted
 
 
 def necessary_boxes(
@@ -101,6 +200,7 @@ def necessary_boxes(
     intervals: bool,
     clock: Clock,
     *,
+    calls: int | None = None,
     certain: bool = False,
 ) -> list[Box]:
     """The largest boxes of changes of these variables, all else kept, in which every point changes the decision.
@@ -111,7 +211,21 @@ def necessary_boxes(
     shapes = _shapes(question, of, intervals)
     is_partial = UNKNOWN in (question.states[v] for v in classifier.tested)
     find = _changing_points if is_partial and not certain else _changing_boxes
-    return widest_first(unions(find(classifier, question, of, others, shapes, clock), shapes, clock))
+    try:
+        found = _all_or_some(find(classifier, question, of, others, shapes, clock, calls))
+    except SomeBoxes as late:
+        raise SomeBoxes(late.boxes, widest=False) from None  # two of them may be one with others
+    steps = iter(range(_MOST_JOINED)) if calls is not None else count()
+
+    def step() -> None:
+        clock()
+        if next(steps, None) is None:
+            raise OutOfTime
+
+    try:
+        return widest_first(unions(found, shapes, step))
+    except OutOfTime:
+        raise SomeBoxes(found, widest=False) from None
 
 
 def _changing_boxes(
@@ -121,29 +235,32 @@ def _changing_boxes(
     others: Box,
     shapes: Sequence[Shape],
     clock: Clock,
-) -> list[Box]:
+    calls: int | None,
+) -> Iterator[Box]:
     """Boxes in which every point changes the decision, and that together have all points that do."""
     region = question.worlds_changing(of)
     otherwise = replace(question, keeps=frozenset(range(len(question.classes))) - question.keeps)
 
+    left = count() if calls is None else iter(range(calls))
+
     def point_in(box: Box, asked: Question) -> Point | None:
-        clock()
-        found = classifier.escape(asked, region.replaced(dict(zip(of, box, strict=True))))
+        found = escape_within(classifier, asked, region.replaced(dict(zip(of, box, strict=True))), clock)
         return None if found is None else tuple(found[v] for v in of)
 
-    found: list[Box] = []
     work = [others] if all(others) else []
     while work:
+        if next(left, None) is None:
+            raise OutOfTime
         within = work.pop()
         point = point_in(within, question)
         if point is None:
             continue
         box = tuple(map(_single, point))
         if point_in(box, otherwise) is None:  # else it only could change the decision, as variables are unknown
-            box = next(around(lambda b: point_in(b, otherwise), box, _around_in(others, point, shapes), shapes))
-            found.append(box)
+            near = _around_in(others, point, shapes)
+            box = next(_boxes_around(lambda b: point_in(b, otherwise), box, near, shapes))
+            yield box
         work += remainder(within, box)
-    return found
 
 
 def _around_in(within: Box, point: Point, shapes: Sequence[Shape]) -> Box:
@@ -163,21 +280,22 @@ def _changing_points(
     others: Box,
     shapes: Sequence[Shape],
     clock: Clock,
-) -> list[Box]:
+    calls: int | None,
+) -> Iterator[Box]:
     """The points that could change the decision, each a box; halves in which none does are not looked through."""
     region = question.worlds_changing(of)
-    found: list[Box] = []
+    left = count() if calls is None else iter(range(calls))
     work = [others] if all(others) else []
     while work:
-        clock()
+        if next(left, None) is None:
+            raise OutOfTime
         box = work.pop()
-        point = classifier.escape(question, region.replaced(dict(zip(of, box, strict=True))))
+        point = escape_within(classifier, question, region.replaced(dict(zip(of, box, strict=True))), clock)
         if point is None:
             continue
         cell = tuple(_single(point[v]) for v in of)
-        found.append(cell)
+        yield cell
         work += remainder(box, cell)
-    return found
 
 
 def common_reason(classifier: Classifier, question: Question, other: Sequence[int], clock: Clock) -> Reason | None:
@@ -190,8 +308,7 @@ def common_reason(classifier: Classifier, question: Question, other: Sequence[in
     both = {v: hull(variables[v], question.states[v], other[v]) for v in changeable}
 
     def is_forced(box: Mapping[int, Ranges]) -> bool:
-        clock()
-        return classifier.escape(question, question.within.replaced(box)) is None
+        return escape_within(classifier, question, question.within.replaced(box), clock) is None
 
     if not is_forced(both):
         return None
@@ -200,7 +317,10 @@ def common_reason(classifier: Classifier, question: Question, other: Sequence[in
         rest = {u: states for u, states in kept.items() if u != v}
         kept = rest if is_forced(rest) else kept
     of, centre = tuple(kept), tuple(kept.values())
-    box = widest_first(maximal(forcing_boxes(classifier, question, of, centre, True, clock)))[0]
+    try:
+        box = widest_first(maximal(forcing_boxes(classifier, question, of, centre, True, clock, calls=MOST_CALLS)))[0]
+    except SomeBoxes as late:
+        box = widest_first(late.boxes or [centre])[0]
     return Reason(map(Literal, (variables[v] for v in of), box), kind="sufficient", is_general=True)
 
 

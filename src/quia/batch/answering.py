@@ -178,8 +178,7 @@ def _counterfactuals(
         if boxes:
             question = terms.question(own, int(decision[row]))
             known = boxes if is_direct and not is_partial[row] else None
-            gathered.add_changes(
-                one_by_one.first_changes(classifier, question, boxes, request.counterfactuals, known=known)
-            )
+            most = request.counterfactuals
+            gathered.add_changes(one_by_one.first_changes(classifier, question, boxes, most, known=known)[0])
         gathered.end_row(bool(shortest.known[row]))
     return Listed.of(gathered.lists())

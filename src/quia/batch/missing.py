@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.batch.table import Encoded, Faults, distinct, encode_table
-from quia.classifier import Batches, offers
+from quia.classifier import DecidesRows, offers
 from quia.errors import MissingValue
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _undecided(
 
 def _needed(classifier: Classifier, rows: npt.NDArray[np.int32]) -> list[tuple[int, str] | None]:
     """For each encoded row an unknown variable that its decision depends on, and in words that it does; or None."""
-    if offers(classifier, Batches):
+    if offers(classifier, DecidesRows):
         classes = classifier.decide_rows(rows).tolist()
         return [(-2 - label, "the decision depends on it") if label < -1 else None for label in classes]
     names = [variable.name for variable in classifier.variables]

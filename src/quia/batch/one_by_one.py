@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -15,8 +17,9 @@ from quia.batch.lists import Gathered, Lists
 from quia.batch.question import Request
 from quia.batch.regions import Listed
 from quia.boxes import Box
+from quia.classifier import DecidesRows, offers
 from quia.counterfactual import Change, changes, without_missing
-from quia.errors import Unsupported
+from quia.errors import QuiaError, Unsupported
 from quia.explanation import Explanation
 from quia.families import Found
 from quia.patience import Clock, OutOfTime, Patience
@@ -27,14 +30,51 @@ from quia.widen import Widening
 if TYPE_CHECKING:
     from quia.classifier import Classifier
 
+_MOST_ROWS = 32  # that one thread takes at a time
+
 
 def answer(classifier: Classifier, rows: npt.NDArray[np.int32], request: Request) -> Answers:
-    """The answers for encoded rows."""
+    """The answers for encoded rows, several at a time: a kernel that works for long lets the others go on."""
+    decisions = decisions_of(classifier, rows)
+    stop = threading.Event()
+    size = max(1, min(_MOST_ROWS, len(rows) // (4 * request.threads)))
+    pieces = [slice(first, first + size) for first in range(0, len(rows), size)]
+
+    def answered(piece: slice) -> Answers:
+        return _answered(classifier, rows[piece], decisions[piece], request, stop)
+
+    if request.threads < 2 or len(pieces) < 2:
+        return answered(slice(None))
+    with ThreadPoolExecutor(min(request.threads, len(pieces))) as pool:
+        try:
+            return Answers.join(list(pool.map(answered, pieces)))
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _answered(
+    classifier: Classifier,
+    rows: npt.NDArray[np.int32],
+    decisions: npt.NDArray[np.int32],
+    request: Request,
+    stop: threading.Event,
+) -> Answers:
     table = _Table(request)
-    for states in rows.tolist():
-        table.add(_explanation(classifier, states, classifier.decide(states), request))
-        table.decisions.append(classifier.decide(states))
+    for states, decision in zip(rows.tolist(), decisions.tolist(), strict=True):
+        if stop.is_set():
+            raise QuiaError("stopped")
+        table.add(_explanation(classifier, states, decision, request))
+        table.decisions.append(decision)
     return table.answers()
+
+
+def decisions_of(classifier: Classifier, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """The class of each encoded row, none of which depends on what is unknown."""
+    if offers(classifier, DecidesRows):
+        return classifier.decide_rows(rows)
+    return np.array([classifier.decide(row) for row in rows.tolist()], np.int32).reshape(len(rows))
 
 
 def _explanation(classifier: Classifier, states: list[int], decision: int, request: Request) -> Explanation | None:
@@ -68,7 +108,7 @@ class _Table:
             if self.request.counts:
                 self._number(f"{kind}_count", self._find(explanation, kind, False, patience))
             if self.request.all_reasons:
-                found = self._find(explanation, kind, False, patience)
+                found = self._find(explanation, kind, False, patience, wait=0.0)
                 self._list(f"{kind}_reasons", kind, found, explanation, patience)
         if self.request.counterfactuals:
             self._changes(explanation, patience)
@@ -78,11 +118,18 @@ class _Table:
             self._list("bias_reasons", "necessary", found, alone, patience)
         self.complete.append(self.is_complete)
 
-    def _find(self, explanation: Explanation | None, kind: Kind, shortest: bool, patience: Patience) -> Found | None:
+    def _find(
+        self,
+        explanation: Explanation | None,
+        kind: Kind,
+        shortest: bool,
+        patience: Patience,
+        wait: float | None = None,
+    ) -> Found | None:
         if explanation is None:
             return None
         try:
-            return explanation.find(kind, shortest, patience)
+            return explanation.find(kind, shortest, patience, wait)
         except Unsupported:  # a circuit may explain one of its decisions only
             return None
 
@@ -109,13 +156,47 @@ class _Table:
     def _boxes(
         self, kind: Kind, found: Found, explanation: Explanation, most: int, patience: Patience
     ) -> list[tuple[Members, Box]] | None:
-        """The first reasons, each with its states; None if the time was not enough to widen them."""
+        """The first reasons, each with its states; None if the time was not enough for any."""
+        sets = self._sets(kind, found, explanation, most, patience)
         if not self.request.general:
             states = explanation.states
-            return [(of, tuple(((states[v],) * 2,) for v in of)) for of in islice(found.listing(), most)]
+            return [(of, tuple(((states[v],) * 2,) for v in of)) for of in sets]
         widening = Widening(explanation.classifier, explanation.question, kind)
-        with patience.last_step() as clock:
-            return first_boxes(widening, found.listing(), most, clock, self.request.coverage)
+        if widening.is_direct:
+            with patience.last_step() as clock:
+                return first_boxes(widening, sets, most, clock, self.request.coverage)
+        return self._searched_boxes(widening, list(sets), most, patience)
+
+    def _sets(
+        self, kind: Kind, found: Found, explanation: Explanation, most: int, patience: Patience
+    ) -> Iterable[Members]:
+        """The first so many sets of features; where they come as they are found, all that are minimal."""
+        if found.is_ordered:
+            return islice(found.listing(), most)
+        first = [members for members in islice(found.listing(), most) if members not in found.loose]
+        if found.is_all_known():
+            return islice(explanation.find(kind, False, patience).listing(), most)
+        self.is_complete &= len(first) == most
+        return first
+
+    def _searched_boxes(
+        self, widening: Widening, sets: list[Members], most: int, patience: Patience
+    ) -> list[tuple[Members, Box]] | None:
+        """The first general reasons, where widening is a search: each set of features has its share of the time."""
+        found: list[tuple[Members, Box]] = []
+        own = patience.part(patience.for_last_step)
+        is_whole = True
+        for place, of in enumerate(sets):
+            if len(found) >= most:
+                break
+            with own.share(1 / (len(sets) - place)).step() as clock:
+                boxes, is_all, _ = widening.boxes_in_time(of, clock, most=most)
+            found += [(of, box) for box in (boxes if is_all else boxes[:1])]
+            is_whole &= is_all
+        self.is_complete &= is_whole
+        if not is_whole and not found:
+            return None
+        return found if self.request.coverage else found[:most]
 
     def _number(self, name: str, found: Found | None) -> None:
         count = None if found is None or found.family is None else found.family.count()
@@ -128,7 +209,10 @@ class _Table:
         gathered = self.lists["counterfactuals"]
         if shortest is not None and explanation is not None and known:
             asked = (explanation.classifier, explanation.question, shortest.listing(), self.request.counterfactuals)
-            gathered.add_changes(first_changes(*asked))
+            with patience.last_step() as clock:
+                found, is_whole = first_changes(*asked, clock=clock)
+            gathered.add_changes(found)
+            self.is_complete &= is_whole
         gathered.end_row(known)
         self.is_complete &= known
 
@@ -171,16 +255,26 @@ def first_changes(
     necessary: Iterable[Members],
     most: int,
     *,
+    clock: Clock | None = None,
     known: Mapping[Members, list[Box]] | None = None,
-) -> list[Change]:
-    """The first so many of the nearest changes, as `Explanation.counterfactuals` has them; `known` as for `changes`."""
-    found = list(islice(changes(classifier, question, necessary, Clock(), known=known), most))
-    advisable = question if found or not most else without_missing(question)
-    if advisable is question or advisable.is_only_frozen:
-        return found
-    # Whatever is shortest needs a value to go missing: ask what would be if none could.
-    shortest = Explanation(classifier, {}, advisable).find("necessary", True, Patience(None))
-    return list(islice(changes(classifier, advisable, shortest.listing(), Clock()), most))
+) -> tuple[list[Change], bool]:
+    """The first so many of the nearest changes, and whether time was enough; `known` as for `changes`.
+
+    They are as `Explanation.counterfactuals` has them.
+    """
+    clock = Clock() if clock is None else clock
+    found: list[Change] = []
+    try:
+        found += islice(changes(classifier, question, necessary, clock, most=most, known=known), most)
+        advisable = question if found or not most else without_missing(question)
+        if advisable is question or advisable.is_only_frozen:
+            return found, True
+        # Whatever is shortest needs a value to go missing: ask what would be if none could.
+        shortest = Explanation(classifier, {}, advisable).find("necessary", True, Patience(clock.left))
+        found += islice(changes(classifier, advisable, shortest.listing(), clock, most=most), most)
+        return found, not shortest.is_cut_short
+    except OutOfTime:
+        return found, False
 
 
 def _protected_alone(explanation: Explanation, protected: tuple[int, ...]) -> Explanation:

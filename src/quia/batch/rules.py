@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from quia.batch.explained import Explained
 from quia.batch.missing import encode_decided
+from quia.batch.one_by_one import decisions_of
 from quia.batch.question import Request
 from quia.batch.table import distinct
-from quia.classifier import Batches, offers
 from quia.literal import Literal
 from quia.ranges import Ranges
 from quia.reason import Reason
@@ -112,7 +112,7 @@ def _in_rows(
         rows = np.ascontiguousarray(states[faults.sound])
         first, which, _ = distinct(rows)
         rows, repeats = np.ascontiguousarray(rows[first]), np.bincount(which, minlength=len(first))
-        labels = _decisions(classifier, rows)
+        labels = decisions_of(classifier, rows)
         said = np.array([decided(classifier, request, label) for label in range(len(classifier.classes))], object)
         if request.terms.target is not None:
             said[request.terms.target] = request.terms.against
@@ -123,9 +123,3 @@ def _in_rows(
                 fits &= np.logical_or.reduce([(low <= column) & (column <= high) for low, high in ranges])
             found[at] += repeats[fits].sum(), repeats[fits & (said == label)[labels]].sum()
     return found
-
-
-def _decisions(classifier: Classifier, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    if offers(classifier, Batches):
-        return classifier.decide_rows(rows)
-    return np.array([classifier.decide(row) for row in rows.tolist()], np.int32).reshape(len(rows))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from quia.command import Subparsers, add_model
 from quia.command.numbers import limit_of
 from quia.command.progress import working
-from quia.command.question import add_form, add_question, add_timeout, explained, form_of
+from quia.command.question import add_form, add_question, add_timeout, explained, form_of, timeout_of
 from quia.command.streams import write, write_json
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     with working("looking for reasons"):
         answer = explanation.answer(
             limit=limit,
-            timeout=arguments.timeout,
+            timeout=timeout_of(arguments, explanation),
             shortest=arguments.shortest,
             protected=arguments.protected,
             **form_of(arguments),

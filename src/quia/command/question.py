@@ -64,9 +64,22 @@ def add_timeout(parser: argparse._ArgumentGroup) -> None:
         "--timeout",
         metavar="S",
         type=seconds_of,
-        default=60.0,
-        help="look for reasons and changes for S seconds at most (default 60); then show what was found until then",
+        help="look for reasons and changes for S seconds at most (default 60; for a model whose reasons have no closed"
+        " form, such as a forest, 5 unless all are asked for); then show what was found until then",
     )
+
+
+LONGEST = 60.0
+"""How many seconds an answer may take, where nothing is said."""
+
+
+def timeout_of(arguments: argparse.Namespace, explanation: Explanation) -> float:
+    """The seconds that were asked for, or else as many as people wait."""
+    from quia.patience import PATIENCE
+
+    if arguments.timeout is not None:
+        return float(arguments.timeout)
+    return PATIENCE if explanation.is_searched and not getattr(arguments, "all", False) else LONGEST
 
 
 def explained(arguments: argparse.Namespace) -> Explanation:

@@ -8,7 +8,7 @@ from pathlib import Path
 from quia.command import Subparsers, add_model, model_files, refuse_same_files
 from quia.command.numbers import limit_of
 from quia.command.progress import working
-from quia.command.question import add_form, add_question, add_timeout, explained, form_of
+from quia.command.question import add_form, add_question, add_timeout, explained, form_of, timeout_of
 from quia.command.streams import write_document
 
 
@@ -38,11 +38,12 @@ def run(arguments: argparse.Namespace) -> int:
     inputs = {"--instance": arguments.instance, "--data": arguments.data, "--reference": arguments.reference}
     refuse_same_files({**model_files(arguments), **inputs}, {"-o": arguments.output})
     explanation = explained(arguments)
+    timeout = timeout_of(arguments, explanation)
     with working("looking for reasons"):
-        answer = explanation.answer(limit=arguments.limit, timeout=arguments.timeout, **form_of(arguments))
+        answer = explanation.answer(limit=arguments.limit, timeout=timeout, **form_of(arguments))
         text = page(
             explanation,
-            timeout=arguments.timeout,
+            timeout=timeout,
             model=Path(arguments.model).name,
             answer=answer,
         )

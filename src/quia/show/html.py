@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from quia.classifier import HasPath, offers
 from quia.errors import TooLarge, Unsupported
 from quia.nnf import NNF
-from quia.patience import LAST_SHARE
+from quia.patience import LAST_SHARE, PATIENCE
 from quia.show.html_facts import MOST_LISTED, table
 from quia.show.html_formula import formula
 from quia.show.html_graph import way
@@ -57,7 +57,7 @@ def forms_of(explanation: Explanation, answer: Answer) -> list[Answer]:
         return [answer]
     limit, timeout = answer.necessary.limit, answer.necessary.patience.for_last_step
     necessary, sufficient = (
-        listing(shortest=answer.is_shortest, limit=limit, timeout=timeout)
+        replace(listing(shortest=answer.is_shortest, limit=limit, timeout=timeout), wait=0.0, gathers=False)
         for listing in (explanation.necessary_reasons, explanation.sufficient_reasons)
     )
     pairs = ((necessary, answer.necessary), (sufficient, answer.sufficient))
@@ -132,8 +132,10 @@ def complete_reason_if_found(explanation: Explanation, answer: Answer) -> NNF | 
     return explanation.complete_reason if is_found or explanation.has_closed_form else None
 
 
-def fragment(explanation: Explanation, *, limit: int | None = 10, timeout: float | None = 10) -> str:
-    """What a notebook shows: the article with its style and script."""
+def fragment(explanation: Explanation, *, limit: int | None = 10, timeout: float | None = None) -> str:
+    """What a notebook shows: the article with its style and script, after as many seconds as people wait."""
+    if timeout is None:
+        timeout = PATIENCE if explanation.is_searched else 10.0
     answer = explanation.answer(limit=limit, timeout=timeout)
     style, script = asset("page.css"), asset("page.js")
     return join(

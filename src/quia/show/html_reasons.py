@@ -129,6 +129,7 @@ def reasons(forms: Sequence[Answer], facts: Facts, kind: Kind, *, rows: int | No
             before = reason.features
             cards.append(_card(reason, facts, values, place, rows, is_again=is_again, can_try=can_try))
         order = "shortest first" if answer.question.costs is None else "cheapest first"
+        order = order if found.is_ordered else "as they were found"
         count = len(cards) if found.complete else found.count
         return join(
             [
@@ -208,6 +209,10 @@ def _card(
             "div",
             _said_before(is_region, is_again),
             _chips(chips, len(reason)),
+            element("p", _NOT_PROVED[reason.kind == "sufficient"], class_="need") if not reason.is_minimal else None,
+            element("p", "time ran out before it was as wide as it can be", class_="need")
+            if not reason.is_widest
+            else None,
             element("p", fits, class_="need") if fits else None,
             element(
                 "p",
@@ -219,6 +224,12 @@ def _card(
             data_fs=facts.numbers(reason.features[:MOST_LISTED]),
         ),
     )
+
+
+_NOT_PROVED = {
+    True: "enough for the decision; time ran out before it was proved that all of it is needed",
+    False: "enough to change it; time ran out before it was proved that all of it is needed",
+}
 
 
 def _said_before(is_region: bool, is_again: bool) -> Markup | None:
@@ -294,9 +305,11 @@ def changes(answer: Answer, facts: Facts, *, editable: bool) -> Markup | None:
     many = f"The first {len(found)} of the {what} changes" if cut else f"The {what} changes, {len(found)} in all"
     if len(found) == 1 and not cut:
         many = f"The only {what} change"
+    if not found.are_nearest:
+        many = f"{plural(len(found), 'change')} found before time ran out; there may be smaller ones"
     return section(
         "changes",
-        "Nearest changes",
+        "Nearest changes" if found.are_nearest else "Changes",
         element("ol", rows, class_="cards"),
         about=f"{many}{', each' if len(found) > 1 else ''} of {size}, with all else as it is."
         " Any value that meets a condition will do.",

@@ -46,7 +46,7 @@ def explanation_text(answer: Answer, *, paint: Paint = plain) -> str:
 def _reasons(answer: Answer, paint: Paint) -> list[str]:
     lines = []
     for found, said in ((answer.sufficient, _forced), (answer.necessary, _changed)):
-        told = [f"  {said(answer, reason)}{_fitting(answer, reason, paint)}" for reason in found]
+        told = [f"  {said(answer, reason)}{_proved(reason)}{_fitting(answer, reason, paint)}" for reason in found]
         lines += ["", paint(_heading(found, len(told), answer.is_shortest), "strong"), *told]
     if answer.necessary.limit != 0:
         lines += ["", paint(_changes_heading(answer), "strong")]
@@ -70,6 +70,16 @@ def _changed(answer: Answer, reason: Reason) -> str:
     would = "could" if answer.unknown else "would"
     become = "change" if answer.against is None else f"be {answer.against}"
     return f"{would} {become} with: {together(reason.changes)}"
+
+
+def _proved(reason: Reason) -> str:
+    """What is not proved of a reason."""
+    if not reason.is_widest:
+        return " (time ran out before it was as wide as it can be)"
+    if reason.is_minimal:
+        return ""
+    enough = "enough for the decision" if reason.kind == "sufficient" else "enough to change it"
+    return f" ({enough}; time ran out before it was proved that all of it is needed)"
 
 
 def _fitting(answer: Answer, reason: Reason, paint: Paint) -> str:
@@ -107,12 +117,17 @@ def _heading(found: Reasons, given: int, shortest: bool) -> str:
         return f"{named}: {given:,} found before time ran out; there may be more"
     if not given:
         return named
+    if not found.is_ordered:
+        more = "; there may be more than could be counted" if sets is None else ""
+        return f"{named}: {given:,} of them, as they were found{more}"
     return f"{named}: the first {given:,}" + ("; there may be more than could be counted" if sets is None else "")
 
 
 def _changes_heading(answer: Answer) -> str:
-    """What follows of the nearest changes; there may be none that is advice."""
+    """What follows of the nearest changes; there may be none that is advice, or none that is known to be nearest."""
     found, given = answer.changes, len(answer.changes)
+    if not found.are_nearest:
+        return f"Changes: {given or 'none'} found before time ran out; there may be nearer ones"
     if found.complete:
         return "Nearest changes" if given else "Nearest changes: none, unless a value goes missing"
     if given == answer.necessary.limit:

@@ -73,6 +73,8 @@ def plural(count: int, name: str) -> str:
 def without_text(found: Bias) -> str:
     """Whether a decision stands without some facts, in a sentence."""
     without = f"Without {''.join(_in_a_row(found.protected))}"
+    if found.biased is None:
+        return f"{without} the decision may or may not stand: time ran out before it was told."
     if not found.biased:
         return f"{without} the decision still stands: the other facts force it."
     falls = f"{without} the decision no longer stands"

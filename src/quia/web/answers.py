@@ -130,7 +130,7 @@ def _without(explanation: Explanation, features: Sequence[str]) -> dict[str, Any
     found = explanation.bias(features, timeout=TIMEOUT)
     return {
         "features": list(found.protected),
-        "holds": not found.biased,
+        "holds": None if found.biased is None else not found.biased,
         "changes": [literal.condition for literal in found.changes],
         "decision": found.changed_decision,
         "certain": found.certain,

@@ -213,6 +213,30 @@ class Reason(Struct, forbid_unknown_fields=True):
         | UnsetType
     ) = UNSET
 
+    is_minimal: (
+        Annotated[
+            bool,
+            Meta(
+                description="Only where time ran out before it was proved that all its features are needed: together"
+                " they still force, or can change, the decision.",
+                extra_json_schema={"const": False},
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+
+    is_widest: (
+        Annotated[
+            bool,
+            Meta(
+                description="Only where time ran out before conditions, or changes, were proved to be"
+                " as wide as they can be; they are true.",
+                extra_json_schema={"const": False},
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+
 
 class Reasons(Struct, forbid_unknown_fields=True):
     """Reasons of one kind."""
@@ -236,7 +260,7 @@ class Reasons(Struct, forbid_unknown_fields=True):
         list[Reason],
         Meta(
             description="Those with the fewest (with costs, cheapest) features first; with the same features, the"
-            " widest first."
+            " widest first. Where they must be looked for, and not all were found, in the order in which they were."
         ),
     ]
 
@@ -257,7 +281,13 @@ class Bias(Struct, forbid_unknown_fields=True):
     """Whether protected features alone can change the decision."""
 
     protected: list[str]
-    biased: Annotated[bool, Meta(description="Whether changing protected features alone can change the decision.")]
+    biased: Annotated[
+        bool | None,
+        Meta(
+            description="Whether changing protected features alone can change the decision; null if time ran out before"
+            " that was told."
+        ),
+    ]
     reasons: Annotated[list[Reason], Meta(description="The necessary reasons that speak of protected features only.")]
     complete: Listed
     changes: Annotated[
@@ -304,7 +334,10 @@ class Explanation(Struct, forbid_unknown_fields=True):
     sufficient: Annotated[Reasons, Meta(description="Minimal sets of facts that alone force the decision.")]
     counterfactuals: Annotated[
         list[Counterfactual],
-        Meta(description="The nearest changes: the fewest (with costs, cheapest) features, then the shortest way."),
+        Meta(
+            description="The nearest changes: the fewest (with costs, cheapest) features, then the shortest way. Where"
+            " time ran out before the nearest were told, changes that are not known to be."
+        ),
     ]
     counterfactuals_complete: (
         Annotated[
@@ -337,7 +370,7 @@ class Without(Struct, forbid_unknown_fields=True):
     """Whether the decision holds whatever some features are."""
 
     features: list[str]
-    holds: bool
+    holds: Annotated[bool | None, Meta(description="Null if time ran out before that was told.")]
     changes: Annotated[
         Conditions,
         Meta(description="A region of them in which it does not hold; empty if it holds, or if time ran out first."),

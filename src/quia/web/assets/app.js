@@ -144,7 +144,7 @@ const showWithout = (without) => {
   $("without").hidden = !without;
   if (!without) return;
   write($("without"), without.text);
-  $("without").className = without.holds ? "without holds" : "without falls";
+  $("without").className = without.holds ? "without holds" : without.holds === null ? "without" : "without falls";
 };
 
 // --- the form
