@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from quia.consistent import Edges
     from quia.graph import DecisionGraph
 
-ENSEMBLE = "give a model of one tree (one round of boosting); ensembles are planned for a later release"
-"""What to do about an ensemble."""
-
 MOST_NUMBERED = 100_000
 """How many columns a model may have that its file only counts: each takes memory, and none takes a byte of the file."""
 
