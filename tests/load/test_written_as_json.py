@@ -71,6 +71,30 @@ def of_lightgbm(folder):
     return quia.load(folder / "model.txt")
 
 
+def of_catboost(folder):
+    borders = [-0.5, 0.25, 1.5]
+    content = {
+        "features_info": {
+            "float_features": [
+                {"borders": borders, "feature_id": name, "feature_index": index, "flat_feature_index": index}
+                for index, name in enumerate("xy")
+            ]
+        },
+        "model_info": {"class_params": {"class_names": ["a", "b"], "class_to_label": [0, 1]}},
+        "oblivious_trees": [
+            {
+                "leaf_values": [-1.0, 0.5, 2.0, -3.0],
+                "splits": [
+                    {"border": borders[i], "float_feature_index": i, "split_type": "FloatFeature"} for i in range(2)
+                ],
+            }
+        ],
+        "scale_and_bias": [1, [0.25]],
+    }
+    (folder / "model.json").write_text(json.dumps(content))
+    return quia.load(folder / "model.json")
+
+
 def of_onnx(folder):
     return quia.load(to_onnx(TREE, ROWS[:1].astype(np.float32)))
 
