@@ -65,6 +65,12 @@ def of_xgboost_with_categories(folder):
     return quia.load(xgboost.XGBClassifier(n_estimators=1, enable_categorical=True).fit(NAMED, CLASSES > 1))
 
 
+def of_xgboost_dump(folder):
+    model = xgboost.XGBClassifier(n_estimators=1, max_depth=4).fit(ROWS, CLASSES > 1)
+    model.get_booster().dump_model(folder / "dump.txt")
+    return quia.load(folder / "dump.txt")
+
+
 def of_lightgbm(folder):
     model = lightgbm.LGBMClassifier(n_estimators=1, verbose=-1, min_child_samples=5).fit(ROWS, CLASSES > 1)
     model.booster_.save_model(folder / "model.txt")
@@ -119,7 +125,9 @@ def of_dd(folder):
     return quia.load(bdd.add_expr("(a & b) | ~ c"))
 
 
-LOADERS = {name.removeprefix("of_"): made for name, made in list(globals().items()) if name.startswith("of_")}
+LOADERS = {
+    name.removeprefix("of_").replace("_", "-"): made for name, made in list(globals().items()) if name.startswith("of_")
+}
 
 
 def test_every_loader_of_graphs_is_here():
