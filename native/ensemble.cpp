@@ -197,7 +197,7 @@ void Ensemble::find_rounding() {
   rounding_ = 2 * operations * (unit * magnitude + smallest);
   // Powers and quotients near the greatest one are off by some units of the last place; what a logistic curve makes of a
   // score has less and less room below 1.
-  if (rule_ == ScoreRule::softmax32) indistinct_ = 1e-6;
+  if (rule_ == ScoreRule::softmax32) indistinct_ = 1e-6 + (single_ ? 0 : magnitude * std::ldexp(1.0, -22));
   if (rule_ == ScoreRule::softmax64) indistinct_ = 1e-14;
   if (rule_ == ScoreRule::logistic)
     indistinct_ = magnitude < 36 ? 1e-15 * std::exp(magnitude) : std::numeric_limits<double>::infinity();
@@ -214,6 +214,22 @@ void Ensemble::find_trees_of() {
         have.push_back(static_cast<std::int32_t>(tree));
     }
   }
+  std::vector<double> spread(roots_.size());
+  for (std::size_t tree = 0; tree < roots_.size(); ++tree) {
+    const std::size_t end = tree + 1 < roots_.size() ? static_cast<std::size_t>(roots_[tree + 1]) : nodes_.size();
+    for (std::size_t i = 0; i < width_; ++i) {
+      double least = std::numeric_limits<double>::infinity(), most = -least;
+      for (std::size_t n = roots_[tree]; n < end; ++n) {
+        if (nodes_[n].variable >= 0) continue;
+        least = std::min(least, values_[nodes_[n].yes * width_ + i]);
+        most = std::max(most, values_[nodes_[n].yes * width_ + i]);
+      }
+      spread[tree] = std::max(spread[tree], (most - least) * weights_[tree]);
+    }
+  }
+  influence_.assign(state_counts_.size(), 0.0);
+  for (std::size_t v = 0; v < trees.size(); ++v)
+    for (const std::int32_t tree : trees[v]) influence_[v] += spread[tree];
   trees_of_start_.push_back(0);
   for (const std::vector<std::int32_t>& have : trees) {
     trees_of_.insert(trees_of_.end(), have.begin(), have.end());

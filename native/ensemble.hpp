@@ -98,6 +98,9 @@ class Ensemble {
     return nodes_[at].yes;
   }
 
+  // How much each variable's trees can add to a score, all together: what matters least has least of it.
+  const std::vector<double>& influence() const { return influence_; }
+
   // Throws std::invalid_argument if the state of a tested variable is out of bounds.
   void check_states(std::span<const std::int32_t> states) const;
   // The scores of one leaf of each tree, and the class that they tell: as the source does it.
@@ -135,6 +138,7 @@ class Ensemble {
   std::vector<std::uint8_t> short_;
   std::vector<std::int64_t> trees_of_start_;
   std::vector<std::int32_t> trees_of_;
+  std::vector<double> influence_;
 };
 
 }  // namespace quia

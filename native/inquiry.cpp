@@ -7,8 +7,8 @@ namespace quia {
 
 namespace {
 
-constexpr int sweeps_at_root = 60, sweeps_below = 8, sweeps_between_proposals = 4;
-constexpr std::size_t most_descents = 3, first_gap = 4, strike_again = 4;
+constexpr int sweeps_at_root = 60, sweeps_in_trial = 8, sweeps_below = 16, sweeps_between_proposals = 4;
+constexpr std::size_t most_descents = 3, first_gap = 4, strike_again = 4, most_remembered = 1000;
 
 }  // namespace
 
@@ -18,9 +18,21 @@ Inquiry::Inquiry(const Ensemble& ensemble, std::span<const std::int32_t> states,
 
 bool Inquiry::escapes(const std::int32_t* point) { return !keeps_[ensemble_.decide(point, leaves_, scores_)]; }
 
+// Of very many instances the older ones are forgotten: looking through them would take longer than finding another.
+void Inquiry::forget() {
+  if (escaped_.size() > most_remembered) escaped_.erase(escaped_.begin(), escaped_.begin() + most_remembered / 2);
+}
+
 std::optional<Point> Inquiry::escape(const Domain& domain, Budget& budget) {
+  forget();
   for (const Point& point : escaped_)
     if (domain.contains(point)) return point;
+  std::optional<Point> found = find_escape(domain, budget);
+  if (found) escaped_.push_back(*found);
+  return found;
+}
+
+std::optional<Point> Inquiry::find_escape(const Domain& domain, Budget& budget) {
   const Point nearest = domain.nearest(states_);
   if (escapes(nearest.data())) return nearest;
   // The way that lacks the least comes first.
@@ -34,7 +46,6 @@ std::optional<Point> Inquiry::escape(const Domain& domain, Budget& budget) {
     std::optional<Point> found = look_near(ways_[i], domain, budget);
     if (found || search(ways_[i], domain, SIZE_MAX, found, budget) == Outcome::found) {
       draw_near(*found, domain);
-      escaped_.push_back(*found);
       return found;
     }
   }
@@ -44,7 +55,8 @@ std::optional<Point> Inquiry::escape(const Domain& domain, Budget& budget) {
 Inquiry::Outcome Inquiry::bound_all(const Domain& domain, std::optional<Point>& found, Budget& budget) {
   Outcome outcome = Outcome::none;
   for (const Way& way : ways_) {
-    const Outcome here = search(way, domain, 1, found, budget);
+    found = look_near(way, domain, budget);
+    const Outcome here = found ? Outcome::found : search(way, domain, 1, found, budget);
     if (here == Outcome::found) {
       draw_near(*found, domain);
       return here;
@@ -98,7 +110,7 @@ Inquiry::Outcome Inquiry::search(const Way& way, const Domain& domain, std::size
     }
     bool is_pruned = false;
     double last = relaxation_.bound();
-    const int most = is_root && most_boxes > 1 ? sweeps_at_root : sweeps_below;
+    const int most = most_boxes == 1 ? sweeps_in_trial : is_root ? sweeps_at_root : sweeps_below;
     for (int i = 1; i <= most && !is_pruned; ++i) {
       relaxation_.sweep(budget);
       ++sweeps_;
@@ -127,33 +139,43 @@ Inquiry::Outcome Inquiry::search(const Way& way, const Domain& domain, std::size
         for (double& weight : weights) weight = std::max(weight / total * static_cast<double>(weights.size()), 1e-3);
       }
     }
-    const double safe = relaxation_.safe_bound(budget), doubt = relaxation_.bound() - safe;
-    Relaxation::Struck struck;
-    const Relaxation::Split split = relaxation_.best_split(limit, safe, doubt, box, struck, budget);
+    const Relaxation::Struck struck = relaxation_.strike_out(limit, box, budget);
     if (struck.is_all) continue;
-    if (split.variable < 0 || struck.cells * strike_again > struck.of) {  // what is left is much smaller: bound it anew
+    const bool is_much_smaller = struck.cells * strike_again > struck.of;
+    const Relaxation::Split split = is_much_smaller ? Relaxation::Split{} : relaxation_.best_split(limit, box, budget);
+    if (split.variable < 0) {
       stack.push_back(std::move(box));
       continue;
     }
-    const bool below_first = split.below <= split.above;
-    for (const bool is_last : {false, true}) {  // what is explored first is pushed last
-      const bool below = below_first == is_last;
-      if (safe + (below ? split.below : split.above) - doubt > limit) continue;
-      stack.push_back(box.side(split.variable, split.state, below));
-    }
+    // The side that looks more like an escape is explored first, so it is pushed last.
+    stack.push_back(box.side(split.variable, split.state, split.below > split.above));
+    stack.push_back(box.side(split.variable, split.state, split.below <= split.above));
   }
   return Outcome::none;
 }
 
-// Where the sum is constant, its parts need not be: a tree whose leaves in the box differ in anything that the rule may
-// look at is to be decided.
-std::optional<Relaxation::Split> Inquiry::open_split(const Way& way, const Domain& domain) const {
-  const bool is_plain = ensemble_.rule() == ScoreRule::argmax || ensemble_.rule() == ScoreRule::cuts;
-  for (std::size_t tree = 0; tree < ensemble_.tree_count(); ++tree) {
-    const auto concerns = [&](const Mix& need) { return need.concerns(ensemble_, tree); };
-    if (is_plain && std::none_of(way.needs.begin(), way.needs.end(), concerns)) continue;
-    if (const auto split = open_split(tree, domain)) return split;
+// Where the sum is constant, its parts need not be: a tree is to be decided whose leaves in the box differ in what a need
+// is about. Once there is none, the scores that needs compare are known to the last bit, and mostly settle the matter;
+// only where they are nearly, but not quite, equal may a rule look at others too.
+std::optional<Relaxation::Split> Inquiry::open_split(const Way& way, const Domain& domain) {
+  const auto is_of_need = [&](std::size_t tree) {
+    return std::any_of(way.needs.begin(), way.needs.end(),
+                       [&](const Mix& need) { return need.concerns(ensemble_, tree); });
+  };
+  for (std::size_t tree = 0; tree < ensemble_.tree_count(); ++tree)
+    if (is_of_need(tree))
+      if (const auto split = open_split(tree, domain)) return split;
+  if (ensemble_.rule() == ScoreRule::argmax || ensemble_.rule() == ScoreRule::cuts) return {};
+  const Point point = domain.nearest(states_);
+  for (std::size_t tree = 0; tree < leaves_.size(); ++tree) leaves_[tree] = ensemble_.leaf(tree, point.data());
+  ensemble_.scores_of(leaves_.data(), scores_.data());
+  for (const Mix& need : way.needs) {
+    const double lack = scores_[need.terms[0].first] - scores_[need.terms[1].first];
+    if (lack > ensemble_.indistinct() || (lack == 0 && !need.takes_ties)) return {};
   }
+  for (std::size_t tree = 0; tree < ensemble_.tree_count(); ++tree)
+    if (!is_of_need(tree))
+      if (const auto split = open_split(tree, domain)) return split;
   return {};
 }
 
@@ -183,12 +205,26 @@ std::optional<Relaxation::Split> Inquiry::open_split(std::size_t tree, const Dom
   return {};
 }
 
+// Takes back each change that the escape can do without.
 void Inquiry::draw_near(Point& point, const Domain& domain) {
+  leaves_.resize(ensemble_.tree_count());
+  scores_.resize(ensemble_.score_count());
+  for (std::size_t tree = 0; tree < leaves_.size(); ++tree) leaves_[tree] = ensemble_.leaf(tree, point.data());
+  std::vector<std::int32_t> before;
   for (std::size_t v = 0; v < point.size(); ++v) {
     const std::int32_t state = point[v];
     if (state == states_[v] || !domain.allows(v, states_[v])) continue;
     point[v] = states_[v];
-    if (ensemble_.is_tested(v) && !escapes(point.data())) point[v] = state;
+    const auto trees = ensemble_.trees_of(static_cast<std::int32_t>(v));
+    before.clear();
+    for (const std::int32_t tree : trees) {
+      before.push_back(leaves_[tree]);
+      leaves_[tree] = ensemble_.leaf(tree, point.data());
+    }
+    ensemble_.scores_of(leaves_.data(), scores_.data());
+    if (!keeps_[ensemble_.class_of(scores_.data())]) continue;
+    point[v] = state;
+    for (std::size_t i = 0; i < trees.size(); ++i) leaves_[trees[i]] = before[i];
   }
 }
 
@@ -206,6 +242,12 @@ class Inquiry::Reduction {
     }
     std::sort(descents_.begin(), descents_.end(), [](const Descent& a, const Descent& b) { return a.sum() < b.sum(); });
     if (descents_.size() > most_descents) descents_.erase(descents_.begin() + most_descents, descents_.end());
+    is_tried_.assign(inquiry.states_.size(), 0);
+    for (const std::int32_t v : order) is_tried_[v] = 1;
+    for (std::size_t v = 0; v < is_tried_.size(); ++v)
+      if (!is_tried_[v] && inquiry.ensemble_.is_tested(v) && worlds.is_free(v))
+        free_.push_back(static_cast<std::int32_t>(v));
+    for (Descent& descent : descents_) descent.descend(free_, worlds, 0, budget);
     keep_place(true);
     count_changes();
   }
@@ -234,7 +276,7 @@ class Inquiry::Reduction {
   bool is_proved() {
     while (position_ < order_.size()) step();
     if (free_.size() == places_.back().free.size() && places_.back().is_proved) return true;
-    if (auto found = inquiry_.escape(box(), budget_)) {
+    if (auto found = inquiry_.find_escape(box(), budget_)) {
       refute(*found);
       return false;
     }
@@ -292,7 +334,7 @@ class Inquiry::Reduction {
     const auto stands = [&](const Place& place) {
       std::size_t changes = 0, within = 0;
       for (const std::int32_t v : order_) changes += point[v] != inquiry_.states_[v];
-      for (const std::int32_t v : place.free) within += point[v] != inquiry_.states_[v];
+      for (const std::int32_t v : place.free) within += is_tried_[v] && point[v] != inquiry_.states_[v];
       return within < changes;
     };
     while (!stands(places_.back())) places_.pop_back();
@@ -353,7 +395,7 @@ class Inquiry::Reduction {
   const Domain& worlds_;
   Budget& budget_;
   std::vector<Descent> descents_;
-  std::vector<std::uint8_t> is_free_;
+  std::vector<std::uint8_t> is_free_, is_tried_;
   std::vector<std::int32_t> free_;
   std::size_t position_ = 0, gap_ = first_gap;
   std::vector<Place> places_;
@@ -361,6 +403,7 @@ class Inquiry::Reduction {
 };
 
 Inquiry::Sufficient Inquiry::sufficient(std::span<const std::int32_t> order, const Domain& worlds, Budget& budget) {
+  forget();
   return Reduction(*this, order, worlds, budget).run();
 }
 

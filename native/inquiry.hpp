@@ -39,13 +39,15 @@ class Inquiry {
 
  private:
   bool escapes(const std::int32_t* point);
+  void forget();
+  std::optional<Point> find_escape(const Domain& domain, Budget& budget);
   class Reduction;
   enum class Outcome { none, found, open };
   Outcome search(const Way& way, const Domain& domain, std::size_t most_boxes, std::optional<Point>& found,
                  Budget& budget);
   Outcome bound_all(const Domain& domain, std::optional<Point>& found, Budget& budget);
   std::optional<Point> look_near(const Way& way, const Domain& domain, Budget& budget);
-  std::optional<Relaxation::Split> open_split(const Way& way, const Domain& domain) const;
+  std::optional<Relaxation::Split> open_split(const Way& way, const Domain& domain);
   std::optional<Relaxation::Split> open_split(std::size_t tree, const Domain& domain) const;
   void draw_near(Point& point, const Domain& domain);
 

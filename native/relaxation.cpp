@@ -261,36 +261,41 @@ double Relaxation::sum_of_cheapest() const {
   return sum;
 }
 
-// For each cell the cost of the cheapest leaf that allows it, were this variable's potential that of the cell.
-void Relaxation::marginals(const Slot& slot, double* into) {
+// For each segment the least cost of a leaf that allows it, into by_segment_.
+template <class Cost>
+void Relaxation::cheapest(const Slot& slot, Cost cost) {
   const Factor& factor = factors_[slot.factor];
   const auto segments = static_cast<std::int32_t>(slot.segments);
   by_segment_.assign(slot.segments, infinite);
   double* const least = by_segment_.data();
   double anywhere = infinite;
-  const double* const cost = cost_.data() + factor.first_leaf;
-  const double* const own = least_.data() + slot.range;
   const SegmentRange* const ranges = ranges_.data() + slot.range;
   for (std::size_t i = 0; i < factor.leaf_count; ++i) {
-    const double rest = cost[i] - own[i];
+    const double own = cost(i);
     const SegmentRange& range = ranges[i];
     if (range.first == 0 && range.last == segments - 1) {
-      anywhere = std::min(anywhere, rest);
+      anywhere = std::min(anywhere, own);
     } else if (range.first >= 0) {
-      for (std::int32_t s = range.first; s <= range.last; ++s) least[s] = std::min(least[s], rest);
+      for (std::int32_t s = range.first; s <= range.last; ++s) least[s] = std::min(least[s], own);
     } else {
       for (std::int32_t r = 0; r < range.last; ++r) {
         const SegmentRange& more = more_ranges_[-1 - range.first + r];
-        for (std::int32_t s = more.first; s <= more.last; ++s) least[s] = std::min(least[s], rest);
+        for (std::int32_t s = more.first; s <= more.last; ++s) least[s] = std::min(least[s], own);
       }
     }
   }
+  for (std::int32_t s = 0; s < segments; ++s) least[s] = std::min(least[s], anywhere);
+}
+
+// For each cell the cost of the cheapest leaf that allows it, were this variable's potential that of the cell.
+void Relaxation::marginals(const Slot& slot, double* into) {
+  const double* const cost = cost_.data() + factors_[slot.factor].first_leaf;
+  const double* const own = least_.data() + slot.range;
+  cheapest(slot, [=](std::size_t leaf) { return cost[leaf] - own[leaf]; });
   const double* const potential = potential_.data() + slot.potential;
   const std::int32_t* const start = segment_start_.data() + slot.segment;
-  for (std::int32_t s = 0; s < segments; ++s) {
-    const double rest = std::min(least[s], anywhere);
-    for (std::int32_t cell = start[s]; cell < start[s + 1]; ++cell) into[cell] = rest + potential[cell];
-  }
+  for (std::size_t s = 0; s < slot.segments; ++s)
+    for (std::int32_t cell = start[s]; cell < start[s + 1]; ++cell) into[cell] = by_segment_[s] + potential[cell];
 }
 
 // Brings the costs of a tree's leaves up to date with the potentials of a slot.
@@ -396,55 +401,73 @@ void Relaxation::propose(std::vector<std::int32_t>& point) const {
   }
 }
 
-Relaxation::Split Relaxation::best_split(double limit, double safe, double doubt, Domain& box, Struck& struck,
-                                         Budget& budget) {
-  Split best;
-  double best_score = -1;
-  const double need = std::max(limit - bound_, 1e-300);
-  std::vector<double> below, above, alone;
+Relaxation::Struck Relaxation::strike_out(double limit, Domain& box, Budget& budget) {
+  const double safe = safe_bound(budget), doubt = bound_ - safe;
+  Struck struck;
+  std::vector<double> alone;
   std::vector<std::uint8_t> is_out;
   for (const Cells& cells : variables_) {
-    below.assign(cells.count, 0.0);
-    above.assign(cells.count, 0.0);
-    alone.assign(cells.count, 0.0);
+    alone.assign(cells.count, safe - doubt);
     by_cell_.resize(cells.count);
     for (std::size_t i = 0; i < cells.slot_count; ++i) {
       const Slot& slot = slots_[slots_of_[cells.first_slot + i]];
       marginals(slot, by_cell_.data());
       budget.step(factors_[slot.factor].leaf_count / 16 + cells.count / 16 + 1);
       const double least = *std::min_element(by_cell_.begin(), by_cell_.end());
-      double so_far = infinite;
-      for (std::size_t cell = 0; cell < cells.count; ++cell) {
-        alone[cell] += by_cell_[cell] - least;
-        so_far = std::min(so_far, by_cell_[cell]);
-        below[cell] += so_far - least;
-      }
-      so_far = infinite;
-      for (std::size_t cell = cells.count - 1; cell > 0; --cell) {
-        so_far = std::min(so_far, by_cell_[cell]);
-        above[cell - 1] += so_far - least;
-      }
+      for (std::size_t cell = 0; cell < cells.count; ++cell) alone[cell] += by_cell_[cell] - least;
     }
     is_out.assign(cells.count, 0);
     std::size_t out = 0;
-    for (std::size_t cell = 0; cell < cells.count; ++cell) {
-      is_out[cell] = safe + alone[cell] - doubt > limit;
-      out += is_out[cell];
-    }
+    for (std::size_t cell = 0; cell < cells.count; ++cell) out += is_out[cell] = alone[cell] > limit;
     struck.of += cells.count;
+    struck.cells += out;
     struck.is_all |= out == cells.count;
-    if (out && out < cells.count) {
-      struck.cells += out;
-      strike_out(cells, is_out, box);
+    if (out && out < cells.count) strike_out(cells, is_out, box);
+  }
+  return struck;
+}
+
+Relaxation::Split Relaxation::best_split(double limit, const Domain& box, Budget& budget) {
+  Split best;
+  double best_score = -1;
+  double plain = base_;
+  for (const Factor& factor : factors_)
+    plain += *std::min_element(value_.begin() + static_cast<std::ptrdiff_t>(factor.first_leaf),
+                               value_.begin() + static_cast<std::ptrdiff_t>(factor.first_leaf + factor.leaf_count));
+  const double need = std::max(limit - plain, 1e-300);
+  std::vector<double> below, above;
+  for (const Cells& cells : variables_) {
+    below.assign(cells.count, 0.0);
+    above.assign(cells.count, 0.0);
+    for (std::size_t i = 0; i < cells.slot_count; ++i) {
+      const Slot& slot = slots_[slots_of_[cells.first_slot + i]];
+      const double* const value = value_.data() + factors_[slot.factor].first_leaf;
+      cheapest(slot, [=](std::size_t leaf) { return value[leaf]; });
+      budget.step(factors_[slot.factor].leaf_count / 16 + cells.count / 16 + 1);
+      const double least = *std::min_element(by_segment_.begin(), by_segment_.end());
+      const std::int32_t* const start = segment_start_.data() + slot.segment;
+      double so_far = infinite;
+      for (std::size_t s = 0; s < slot.segments; ++s) {
+        so_far = std::min(so_far, by_segment_[s]);
+        if (so_far == least) break;
+        for (std::int32_t cell = start[s]; cell < start[s + 1]; ++cell) below[cell] += so_far - least;
+      }
+      so_far = infinite;
+      for (std::size_t s = slot.segments; s-- > 0;) {
+        so_far = std::min(so_far, by_segment_[s]);
+        if (so_far == least) break;
+        // Parting before a cell leaves it and those above on the upper side.
+        for (std::int32_t cell = std::max(start[s], 1); cell < start[s + 1]; ++cell) above[cell - 1] += so_far - least;
+      }
     }
-    std::size_t last_in = cells.count, first_in = 0;
-    while (last_in > 0 && is_out[last_in - 1]) --last_in;
-    while (first_in < last_in && is_out[first_in]) ++first_in;
-    for (std::size_t cell = first_in; cell + 1 < last_in; ++cell) {
+    const auto spans = box.of(cells.variable);
+    for (std::size_t cell = 0; cell + 1 < cells.count; ++cell) {
+      const std::int32_t state = first_states_[cells.first_state + cell + 1];
+      if (spans.front().low >= state || spans.back().high < state) continue;
       const double score = (std::min(below[cell], need) + 1e-3 * need) * (std::min(above[cell], need) + 1e-3 * need);
       if (score <= best_score) continue;
       best_score = score;
-      best = {cells.variable, first_states_[cells.first_state + cell + 1], below[cell], above[cell]};
+      best = {cells.variable, state, below[cell], above[cell]};
     }
   }
   return best;

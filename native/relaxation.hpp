@@ -39,18 +39,21 @@ class Relaxation {
   // The cells that the trees like best on the whole; other variables keep their states.
   void propose(std::vector<std::int32_t>& point) const;
 
-  // Where to part the box: states below `state` of a variable, and the rest, and how much the bound rises at least.
-  struct Split {
-    std::int32_t variable = -1, state = 0;
-    double below = 0, above = 0;
-  };
-  // Also strikes out of the box the states with which the sum is above the limit: `safe` and `doubt` are the safe bound
-  // and what it is below the bound; tells how many cells that were, of how many.
+  // Strikes out of the box the states with which the sum is above the limit; says how many cells that were, of how many.
   struct Struck {
     std::size_t cells = 0, of = 0;
     bool is_all = false;  // nothing is left
   };
-  Split best_split(double limit, double safe, double doubt, Domain& box, Struck& struck, Budget& budget);
+  Struck strike_out(double limit, Domain& box, Budget& budget);
+
+  // Where to part the box, states below `state` of a variable and the rest, and how much the sum of the trees' cheapest
+  // leaves then rises. That is without potentials: once these agree on everything, no part looks better than another,
+  // and boxes parted by what they say need many times more of them. Nothing, if no cell is left to part from others.
+  struct Split {
+    std::int32_t variable = -1, state = 0;
+    double below = 0, above = 0;
+  };
+  Split best_split(double limit, const Domain& box, Budget& budget);
 
  private:
   struct Factor {
@@ -95,6 +98,8 @@ class Relaxation {
   void spread(const Slot& slot);
   double sum_of_cheapest() const;
   void strike_out(const Cells& cells, const std::vector<std::uint8_t>& is_out, Domain& box) const;
+  template <class Cost>
+  void cheapest(const Slot& slot, Cost cost);
 
   const Ensemble& ensemble_;
   double base_ = 0, bound_ = 0;

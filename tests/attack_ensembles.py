@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ensemble_oracle import Bounds, Table, decide, random_bounds, random_ensemble, random_keeps, random_states
-from quia import Ensemble
+from quia import Ensemble, _kernel
 
 SMALL = {"variables": 5, "states": 4, "trees": 8, "depth": 4, "points": 700}
 MEDIUM = {"variables": 8, "fewest": 5, "states": 5, "trees": 30, "depth": 5, "points": 20_000}
@@ -32,9 +32,7 @@ def escape(ensemble: Ensemble, states: Sequence[int], keeps: Collection[int], bo
     pairs = [pair for v in bounded for pair in bounds[v]]
     kept = np.zeros(len(ensemble.classes), np.uint8)
     kept[list(keeps)] = 1
-    return ensemble.kernel.escape(
-        np.array(states, np.int32),
-        kept,
+    return _kernel.Inquiry(ensemble.kernel, np.array(states, np.int32), kept).escape(
         np.array(bounded, np.int32),
         np.cumsum([0, *(len(bounds[v]) for v in bounded)], dtype=np.int64),
         np.array([low for low, _ in pairs], np.int32),

@@ -18,7 +18,7 @@ from ensemble_oracle import (
     random_keeps,
     random_states,
 )
-from quia import ensemble_check, ensemble_plain
+from quia import ensemble_box, ensemble_plain
 from quia.errors import Refuted, Undecided
 from quia.patience import Clock
 from quia.question import Question
@@ -151,6 +151,6 @@ def test_with_too_many_leaves_it_is_undecided(monkeypatch: pytest.MonkeyPatch) -
     rng = Random(3)
     ensemble = random_ensemble(rng, variables=6, fewest=6, trees=8, palette="any", rule="cuts", points=5000)
     instance = {v.name: _value(v, 0) for v in ensemble.variables}
-    monkeypatch.setattr(ensemble_check, "MOST_CELLS", 10)
+    monkeypatch.setattr(ensemble_box, "MOST_CELLS", 10)
     with pytest.raises(Undecided, match="too many to check plainly"):
         quia.verify(ensemble, instance, list(instance)[:1], "sufficient")

@@ -307,15 +307,15 @@ def test_the_arrays_of_these_tests_are_right() -> None:
         ({"high": [0, 1, 1]}, "arrays of tests"),
         ({"test_variable": [0, 2]}, "tests variable 2 of 2"),
         ({"test_variable": [-1, 1]}, "tests variable -1 of 2"),
-        ({"range_start": [0, 3, 2]}, "end before they start|range that"),
+        ({"range_start": [0, 3, 2]}, "ends before it starts"),
         ({"low": [0, 2]}, "range that variable 1"),
         ({"low": [-1, 1]}, "range that variable 0"),
         ({"high": [2, 1]}, "range that variable 0"),
         ({"low": [0, 0], "high": [0, 0], "range_start": [0, 0, 2]}, "out of order"),
         ({"state_counts": [2, 3, 0]}, "without a state"),
         ({"start": [0, 0, 6]}, "tree without a node"),
-        ({"start": [0, 7, 6]}, "tree without a node|not come after|hang together|asks|lengths"),
-        ({"start": [0, -4, 6]}, "tree without a node"),
+        ({"start": [0, 7, 6]}, "ends before it starts"),
+        ({"start": [0, -4, 6]}, "ends before it starts"),
         ({"test": [2, -1, -1, 1, -1, -1]}, "asks a test"),
         ({"yes": [0, -1, -1, 4, -1, -1]}, "child does not come after"),
         ({"no": [-1, -1, -1, 5, -1, -1]}, "child does not come after"),
@@ -351,6 +351,8 @@ def test_the_arrays_of_these_tests_are_right() -> None:
         ({"group_trees": [2], "group_divisor": [0.0], "group_weight": [1.0]}, "not above 0"),
         ({"group_trees": [2], "group_divisor": [1.0], "group_weight": [np.inf]}, "not above 0"),
         ({"group_trees": [2], "group_divisor": [1.0], "group_weight": [-1.0]}, "not above 0"),
+        ({"values": [[1e39], [2.0], [3.0], [4.0]], "single": True}, "beyond its numbers"),
+        ({"begin": [1.7e308], "end": [1.7e308]}, "beyond its numbers"),
         ({"divisor": 0.0}, "divisor that is not above 0"),
         ({"divisor": np.nan}, "divisor that is not above 0"),
     ],
@@ -374,10 +376,16 @@ def test_the_kernel_refuses_states_and_boxes_that_are_not_there() -> None:
             kernel.scores(np.array(states, np.int32))
         with pytest.raises(ValueError, match=r"state"):
             kernel.decide_rows(np.array([states], np.int32))
-    with pytest.raises(ValueError, match="number of states"):
-        kernel.escape(row[:1], keeps, none, starts, none, none)
+    with pytest.raises(ValueError, match="there are 1 states; the ensemble has 2 variables"):
+        _kernel.Inquiry(kernel, row[:1], keeps)
+    with pytest.raises(ValueError, match="state 7 of variable 0 is out of bounds"):
+        _kernel.Inquiry(kernel, row + np.array([7, 0], np.int32), keeps)
     with pytest.raises(ValueError, match="3 entries"):
-        kernel.escape(row, np.zeros(3, np.uint8), none, starts, none, none)
+        _kernel.Inquiry(kernel, row, np.zeros(3, np.uint8))
+    asked = _kernel.Inquiry(kernel, row, keeps)
+    for order in ([0, 0], [2], [-1]):
+        with pytest.raises(ValueError, match="twice, or there is none"):
+            asked.sufficient(np.array(order, np.int32), none, starts, none, none)
     one, pair = np.array([0], np.int32), np.array([0, 1], np.int64)
     for bounded, start, low, high in (
         ([2], [0, 1], [0], [0]),
@@ -387,18 +395,19 @@ def test_the_kernel_refuses_states_and_boxes_that_are_not_there() -> None:
         ([0], [0, 1], [1], [0]),
         ([0], [0, 2], [0], [0]),
         ([0], [0], [0], [0]),
+        ([0, 1], [0, 9, 1], [0], [0]),
         ([0], [0, 0], [], []),
     ):
         with pytest.raises(ValueError, match=r".+"):
-            kernel.escape(
-                row,
-                keeps,
+            asked.escape(
                 np.array(bounded, np.int32),
                 np.array(start, np.int64),
                 np.array(low, np.int32),
                 np.array(high, np.int32),
             )
-    assert kernel.escape(row, keeps, one, pair, one, one) is None
+    with pytest.raises(ValueError, match="does not hold the state of variable 0"):
+        asked.sufficient(one, one, pair, one + 1, one + 1)
+    assert asked.escape(one, pair, one, one) is None
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 #include "../inquiry.hpp"
 #include "common.hpp"
 
+#include <mutex>
+
 namespace quia {
 
 namespace {
@@ -26,6 +28,35 @@ void check_own(const Ensemble& ensemble, const Array<std::int32_t>& states) {
       throw std::invalid_argument("state " + std::to_string(states.data()[v]) + " of variable " + std::to_string(v) +
                                   " is out of bounds");
 }
+
+Domain checked_domain(const Ensemble& ensemble, const Array<std::int32_t>& bounded, const Array<std::int64_t>& start,
+                      const Array<std::int32_t>& low, const Array<std::int32_t>& high) {
+  const Box box{span(bounded), span(start), span(low), span(high)};
+  check_box(box, ensemble.state_counts());
+  return Domain(ensemble, box);
+}
+
+// An inquiry keeps what it has found, so that one thread at a time may ask.
+struct Asked {
+  Asked(const Ensemble& of, std::span<const std::int32_t> own, std::span<const std::uint8_t> keeps)
+      : ensemble(of), states(own.begin(), own.end()), inquiry(of, own, keeps) {}
+
+  void check_order(std::span<const std::int32_t> order, const Domain& worlds) const {
+    std::vector<std::uint8_t> is_given(ensemble.variable_count());
+    for (const std::int32_t v : order) {
+      if (v < 0 || static_cast<std::size_t>(v) >= is_given.size() || is_given[v])
+        throw std::invalid_argument("order has variable " + std::to_string(v) + " twice, or there is none");
+      is_given[v] = 1;
+      if (!worlds.allows(v, states[v]))
+        throw std::invalid_argument("the box does not hold the state of variable " + std::to_string(v));
+    }
+  }
+
+  const Ensemble& ensemble;
+  const std::vector<std::int32_t> states;
+  Inquiry inquiry;
+  std::mutex mutex;
+};
 
 }  // namespace
 
@@ -78,6 +109,8 @@ void bind_ensemble(nb::module_& module) {
             return to_numpy(std::move(scores));
           },
           "states"_a)
+      .def_prop_ro("influence",
+                   [](const Ensemble& ensemble) { return to_numpy(std::vector<double>(ensemble.influence())); })
       .def(
           "decide_rows",
           [](const Ensemble& ensemble, Rows rows) {
@@ -98,47 +131,44 @@ void bind_ensemble(nb::module_& module) {
             });
             return to_numpy(std::move(classes));
           },
-          "rows"_a)
+          "rows"_a);
+
+  nb::class_<Asked>(module, "Inquiry")
+      .def(
+          "__init__",
+          [](Asked* self, const Ensemble& ensemble, Array<std::int32_t> states, Array<std::uint8_t> keeps) {
+            check_own(ensemble, states);
+            new (self) Asked(ensemble, span(states), checked_keeps(keeps, ensemble));
+          },
+          "ensemble"_a, "states"_a, "keeps"_a, nb::keep_alive<1, 2>())
       .def(
           "escape",
-          [](const Ensemble& ensemble, Array<std::int32_t> states, Array<std::uint8_t> keeps,
-             Array<std::int32_t> bounded, Array<std::int64_t> start, Array<std::int32_t> low, Array<std::int32_t> high,
-             std::optional<double> timeout, std::int64_t memory) {
-            check_own(ensemble, states);
-            const std::span<const std::uint8_t> kept = checked_keeps(keeps, ensemble);
-            const Box box{span(bounded), span(start), span(low), span(high)};
-            check_box(box, ensemble.state_counts());
+          [](Asked& asked, Array<std::int32_t> bounded, Array<std::int64_t> start, Array<std::int32_t> low,
+             Array<std::int32_t> high, std::optional<double> timeout, std::int64_t memory) {
+            const Domain domain = checked_domain(asked.ensemble, bounded, start, low, high);
             Budget budget = make_budget(timeout, memory);
-            return without_gil(
-                [&] { return Inquiry(ensemble, span(states), kept).escape(Domain(ensemble, box), budget); });
+            return without_gil([&] {
+              const std::lock_guard lock(asked.mutex);
+              return asked.inquiry.escape(domain, budget);
+            });
           },
-          "states"_a, "keeps"_a, "bounded"_a, "start"_a, "low"_a, "high"_a, nb::kw_only(), "timeout"_a = nb::none(),
+          "bounded"_a, "start"_a, "low"_a, "high"_a, nb::kw_only(), "timeout"_a = nb::none(),
           "memory"_a = default_memory)
       .def(
           "sufficient",
-          [](const Ensemble& ensemble, Array<std::int32_t> states, Array<std::uint8_t> keeps, Array<std::int32_t> order,
-             Array<std::int32_t> bounded, Array<std::int64_t> start, Array<std::int32_t> low, Array<std::int32_t> high,
-             std::optional<double> timeout, std::int64_t memory) {
-            check_own(ensemble, states);
-            const std::span<const std::uint8_t> kept = checked_keeps(keeps, ensemble);
-            const Box box{span(bounded), span(start), span(low), span(high)};
-            check_box(box, ensemble.state_counts());
-            const Domain worlds(ensemble, box);
-            std::vector<std::uint8_t> is_given(ensemble.variable_count());
-            for (const std::int32_t v : span(order)) {
-              if (v < 0 || static_cast<std::size_t>(v) >= is_given.size() || is_given[v])
-                throw std::invalid_argument("order has variable " + std::to_string(v) + " twice, or there is none");
-              is_given[v] = 1;
-              if (!worlds.allows(v, states.data()[v]))
-                throw std::invalid_argument("the box does not hold the state of variable " + std::to_string(v));
-            }
+          [](Asked& asked, Array<std::int32_t> order, Array<std::int32_t> bounded, Array<std::int64_t> start,
+             Array<std::int32_t> low, Array<std::int32_t> high, std::optional<double> timeout, std::int64_t memory) {
+            const Domain worlds = checked_domain(asked.ensemble, bounded, start, low, high);
+            asked.check_order(span(order), worlds);
             Budget budget = make_budget(timeout, memory);
-            const Inquiry::Sufficient found = without_gil(
-                [&] { return Inquiry(ensemble, span(states), kept).sufficient(span(order), worlds, budget); });
+            const Inquiry::Sufficient found = without_gil([&] {
+              const std::lock_guard lock(asked.mutex);
+              return asked.inquiry.sufficient(span(order), worlds, budget);
+            });
             return nb::make_tuple(found.members, found.is_minimal);
           },
-          "states"_a, "keeps"_a, "order"_a, "bounded"_a, "start"_a, "low"_a, "high"_a, nb::kw_only(),
-          "timeout"_a = nb::none(), "memory"_a = default_memory);
+          "order"_a, "bounded"_a, "start"_a, "low"_a, "high"_a, nb::kw_only(), "timeout"_a = nb::none(),
+          "memory"_a = default_memory);
 }
 
 }  // namespace quia

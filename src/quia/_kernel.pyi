@@ -414,10 +414,21 @@ class Ensemble:
         """The scores of an instance, as the source adds them."""
     def decide_rows(self, rows: _Int32) -> _Int32:
         """The class of each row; every tested variable has a state."""
+    @property
+    def influence(self) -> _Float64:
+        """Of each variable how much its trees can add to a score, all together."""
+
+@final
+class Inquiry:
+    """All that is asked about one decision of an ensemble; instances that were found to escape serve later questions.
+
+    States of the instance may be unknown (-1); `keeps` has an entry a class, nonzero if it keeps the decision. One
+    thread at a time is answered.
+    """
+
+    def __init__(self, ensemble: Ensemble, states: _Int32, keeps: _UInt8) -> None: ...
     def escape(
         self,
-        states: _Int32,
-        keeps: _UInt8,
         bounded: _Int32,
         start: _Int64,
         low: _Int32,
@@ -426,14 +437,12 @@ class Ensemble:
         timeout: float | None = None,
         memory: int = 2 << 30,
     ) -> list[int] | None:
-        """An instance in a box whose class does not keep the decision; None if there is none. As `Graph.escape`.
+        """An instance in a box, as `Graph.escape` has it, whose class does not keep the decision; None if none is.
 
         Raises OverBudget where time or memory ends before there is an answer.
         """
     def sufficient(
         self,
-        states: _Int32,
-        keeps: _UInt8,
         order: _Int32,
         bounded: _Int32,
         start: _Int64,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -52,11 +54,29 @@ class Ensemble(ByFields, ClassifierBase):
         if len(self.sums.outputs) != len(self.trees):
             raise GraphError(f"{len(self.trees)} trees add to {len(self.sums.outputs)} scores")
 
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Ensemble:
+        """An ensemble from the JSON format."""
+        from quia.ensemble_dict import read
+
+        return read(data)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The ensemble in the JSON format: reading that gives the same trees and sums, to the last bit."""
+        from quia.ensemble_dict import write
+
+        return write(self)
+
     def __repr__(self) -> str:
         return (
             f"<Ensemble: {self.kind}, {len(self.trees)} trees, {self.trees.leaf_count} leaves, {len(self.tested)} of"
             f" {len(self.variables)} variables tested, classes {listed(self.classes, most=6)}>"
         )
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many trees there are, and how many leaves they have together."""
+        return {"trees": len(self.trees), "leaves": self.trees.leaf_count}
 
     @property
     def tested(self) -> tuple[int, ...]:
@@ -144,8 +164,7 @@ class Ensemble(ByFields, ClassifierBase):
         if possible.is_empty:
             return None
         try:
-            bounded, start, low, high = _box(possible)
-            found = self.kernel.escape(*self._asked(question), bounded, start, low, high, timeout=timeout)
+            found = self._inquiry(question).escape(*_box(possible), timeout=timeout)
         except _kernel.OverBudget:
             raise OutOfTime from None
         return None if found is None else tuple(found)
@@ -153,19 +172,33 @@ class Ensemble(ByFields, ClassifierBase):
     def reduce(self, question: Question, kept: Sequence[int], timeout: float | None) -> tuple[tuple[int, ...], bool]:
         """Of variables that force the decision together, some that do, and whether these are a sufficient reason.
 
-        It tries to do without each in turn, the first first; instances that were found to escape once are kept.
+        It tries to do without the costly ones first, and among these without those that matter least: what is left then
+        is not only shorter, but also proved many times faster.
         """
-        order = np.array(kept, np.int32)
-        bounded, start, low, high = _box(question.within)
-        asked = (*self._asked(question), order, bounded, start, low, high)
-        members, is_minimal = self.kernel.sufficient(*asked, timeout=timeout)
-        return tuple(sorted(members)), is_minimal
+        influence, costs = self._influence, question.costs
+        order = sorted(kept, key=lambda v: (0 if costs is None else -costs.whole[v], influence[v], v))
+        members, is_minimal = self._inquiry(question).sufficient(
+            np.array(order, np.int32), *_box(question.within), timeout=timeout
+        )
+        return tuple(members), is_minimal
 
-    def _asked(self, question: Question) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-        """A question as the kernel takes it: the instance's states, and which classes keep the decision."""
-        keeps = np.zeros(len(self.classes), np.uint8)
-        keeps[list(question.keeps)] = 1
-        return np.array(question.states, np.int32), keeps
+    @cached_property
+    def _influence(self) -> list[float]:
+        return [float(each) for each in self.kernel.influence]
+
+    @cached_property
+    def _inquiries(self) -> WeakKeyDictionary[Question, _kernel.Inquiry]:
+        """What the kernel knows of each question that is still asked."""
+        return WeakKeyDictionary()
+
+    def _inquiry(self, question: Question) -> _kernel.Inquiry:
+        known = self._inquiries.get(question)
+        if known is None:
+            keeps = np.zeros(len(self.classes), np.uint8)
+            keeps[list(question.keeps)] = 1
+            known = _kernel.Inquiry(self.kernel, np.array(question.states, np.int32), keeps)
+            self._inquiries[question] = known
+        return known
 
     def plain_escape(self, question: Question, region: Region, clock: Callable[[], None]) -> tuple[int, ...] | None:
         """What `escape` gives, by a plain search that shares nothing with the kernel's; it takes far longer."""

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from quia.ensemble_box import Box, firsts_of
 from quia.sums import Sums
 
 if TYPE_CHECKING:
     from quia.ensemble import Ensemble
-    from quia.ensemble_check import Box
 
 Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
@@ -40,7 +40,7 @@ class Need:
         """The most that the sum can be in a box, if each tree had its own way."""
         rows = self.counts[box.row]
         value, tree = self.value[box.row[rows]], box.tree[rows]
-        return float(np.maximum.reduceat(value, _firsts(tree)).sum() + self.constant) if len(tree) else self.constant
+        return float(np.maximum.reduceat(value, firsts_of(tree)).sum() + self.constant) if len(tree) else self.constant
 
     def most_with(self, box: Box) -> Floats:
         """The most that each tree that counts can add with each state."""
@@ -49,7 +49,7 @@ class Need:
         if not len(tree):
             return np.zeros((0, len(box.variable)))
         every = np.where(box.admits[rows], value[:, None], -np.inf)
-        return np.maximum.reduceat(every, _firsts(tree), axis=0)
+        return np.maximum.reduceat(every, firsts_of(tree), axis=0)
 
     def can_be_met(self, total: Any) -> Any:
         """Whether a sum, or each of an array of them, is enough."""
@@ -145,7 +145,7 @@ class _Arithmetic:
         return 0.0
 
     def _most(self, values: Floats) -> float:
-        return float(np.maximum.reduceat(values, _firsts(self.tree)).sum()) if len(values) else 0.0
+        return float(np.maximum.reduceat(values, firsts_of(self.tree)).sum()) if len(values) else 0.0
 
     def _need(self, value: Floats, constant: float, margin: float) -> Need:
         shared = self.output < 0
@@ -174,7 +174,3 @@ def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
             while end + 1 < len(numbers) and numbers[end + 1] == numbers[end] + 1:
                 end += 1
             yield number, numbers[end]
-
-
-def _firsts(sorted_numbers: Ints) -> Ints:
-    return np.flatnonzero(np.diff(sorted_numbers, prepend=-1))

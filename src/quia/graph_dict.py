@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from quia import conditions
 from quia.conditions import Condition
 from quia.consistent import Edges
-from quia.cuts import Cut, Interval
+from quia.cuts import Interval
+from quia.declarations import VERSION, check_keys, check_version, declarations, declare, declared_cuts, read_classes
 from quia.errors import GraphError, brief, did_you_mean, listed, shown
 from quia.graph import DecisionGraph
 from quia.ranges import Ranges, union
 from quia.variables import MISSING, Variable
 
-VERSION = 1
 _Conditions = tuple[Condition, ...] | tuple[object, ...]
 
 
@@ -23,11 +23,10 @@ def read(data: Mapping[str, Any]) -> DecisionGraph:
 
     Complexity: linear in the data, but for tests that must be made consistent.
     """
-    _check_keys(data, "the graph", required=("quia", "variables", "classes", "root", "nodes"))
-    if type(data["quia"]) is not int or data["quia"] != VERSION:
-        raise GraphError(f"the format version 'quia' is {shown(data['quia'])}; this release reads version {VERSION}")
-    declared = _declarations(data["variables"])
-    classes = _classes(data["classes"])
+    check_keys(data, "the graph", required=("quia", "variables", "classes", "root", "nodes"))
+    check_version(data["quia"])
+    declared = declarations(data["variables"])
+    classes = read_classes(data["classes"])
     nodes = _nodes(data["nodes"])
     root = data["root"]
     if not isinstance(root, str) or root not in nodes:
@@ -82,75 +81,10 @@ def _declared(graph: DecisionGraph) -> dict[str, Any]:
     for test, _, edges in graph.nodes:
         for states, _ in edges:
             ends[test].update(state for low, high in states for state in (low - 1, high))
-    declared: dict[str, Any] = {}
-    for index, variable in enumerate(graph.variables):
-        if variable.labels is not None:
-            special = {"other": variable.other, "missing": variable.no_value}
-            named = {key: label for key, label in special.items() if label is not None}
-            declared[variable.name] = {"kind": "nominal", "states": list(variable.labels), **named}
-            continue
-        declared[variable.name] = {"kind": "numeric"}
-        if variable.single:
-            declared[variable.name]["type"] = "float32"
-        if variable.missing and not ends[index]:
-            declared[variable.name]["missing"] = True
-        unused = [cut for state, cut in enumerate(variable.cuts) if state not in ends[index]]
-        if unused:
-            declared[variable.name]["cuts"] = [Interval(None, cut).readable().text for cut in unused]
-    return declared
-
-
-def _check_keys(data: Any, what: str, *, required: Sequence[str], optional: Sequence[str] = ()) -> None:
-    if not isinstance(data, Mapping):
-        raise GraphError(f"{brief(what)} is {shown(data)}; it must be an object with {listed(required)}")
-    for key in required:
-        if key not in data:
-            raise GraphError(f"{brief(what)} has no {shown(key)}; it must have {listed(required)}")
-    for key in data:
-        if key not in required and key not in optional:
-            known = [*required, *optional]
-            hint = did_you_mean(key, known)
-            raise GraphError(f"{brief(what)} has {shown(key)}; it may only have {listed(known)}{hint}")
-
-
-def _declarations(data: Any) -> dict[str, Mapping[str, Any]]:
-    """The declared variables, their kinds checked."""
-    if not isinstance(data, Mapping):
-        raise GraphError(f"'variables' is {shown(data)}; it must be an object from name to kind")
-    for name, declared in data.items():
-        what = f"variable {shown(name)}"
-        if not isinstance(name, str) or not name:
-            raise GraphError(f"a variable's name is {shown(name)}; it must be a string that is not empty")
-        kind = declared.get("kind") if isinstance(declared, Mapping) else None
-        if kind == "nominal":
-            _check_keys(declared, what, required=("kind", "states"), optional=("other", "missing"))
-            if not isinstance(declared["states"], (list, tuple)):
-                raise GraphError(f"the states of {what} are {shown(declared['states'])}; give a list of strings")
-        elif kind == "numeric":
-            _check_keys(declared, what, required=("kind",), optional=("type", "missing", "cuts"))
-            if declared.get("type", "float64") not in ("float32", "float64"):
-                raise GraphError(f"the type of {what} is {shown(declared['type'])}; it is 'float64' or 'float32'")
-            if not isinstance(declared.get("cuts", []), (list, tuple)):
-                raise GraphError(f"the cuts of {what} are {shown(declared['cuts'])}; give a list such as ['<= 3']")
-            if not isinstance(declared.get("missing", False), bool):
-                raise GraphError(f"'missing' of {what} is {shown(declared['missing'])}; it is true or false")
-        else:
-            shown_kind = shown(kind) if isinstance(declared, Mapping) else shown(declared)
-            raise GraphError(f"{what} is of kind {shown_kind}; kinds are 'nominal' and 'numeric'")
-    return dict(data)
-
-
-def _classes(data: Any) -> dict[str, int]:
-    if not isinstance(data, (list, tuple)) or not data:
-        raise GraphError(f"'classes' is {shown(data)}; it must be a list of one or more strings")
-    classes: dict[str, int] = {}
-    for label in data:
-        if not isinstance(label, str):
-            raise GraphError(f"a class is {shown(label)}; classes are strings")
-        if label in classes:
-            raise GraphError(f"the class {shown(label)} is named twice; classes must differ")
-        classes[label] = len(classes)
-    return classes
+    return {
+        variable.name: declare(variable, ends[index], missing=variable.missing and not ends[index])
+        for index, variable in enumerate(graph.variables)
+    }
 
 
 def _nodes(data: Any) -> dict[str, Mapping[str, Any]]:
@@ -161,13 +95,13 @@ def _nodes(data: Any) -> dict[str, Mapping[str, Any]]:
         if not isinstance(name, str):
             raise GraphError(f"a node's name is {shown(name)}; names are strings")
         if isinstance(node, Mapping) and "class" in node:
-            _check_keys(node, f"leaf {name!r}", required=("class",))
+            check_keys(node, f"leaf {name!r}", required=("class",))
             continue
-        _check_keys(node, f"node {name!r}", required=("test", "edges"))
+        check_keys(node, f"node {name!r}", required=("test", "edges"))
         if not isinstance(node["edges"], (list, tuple)) or not node["edges"]:
             raise GraphError(f"the edges of node {shown(name)} are {shown(node['edges'])}; give a list of one or more")
         for edge in node["edges"]:
-            _check_keys(edge, f"an edge of node {name!r}", required=("if", "to"))
+            check_keys(edge, f"an edge of node {name!r}", required=("if", "to"))
             if not isinstance(edge["to"], str) or edge["to"] not in data:
                 hint = did_you_mean(edge["to"], data) if len(data) <= 2000 else ""
                 raise GraphError(f"an edge of node {shown(name)} leads to {shown(edge['to'])}, which is no node{hint}")
@@ -228,7 +162,7 @@ def _variables(
     reached: Collection[str],
 ) -> list[Variable]:
     """The variables, the numeric ones cut wherever a node, or their declaration, cuts them."""
-    cuts = {name: dict.fromkeys(_declared_cuts(name, declaration)) for name, declaration in declared.items()}
+    cuts = {name: dict.fromkeys(declared_cuts(name, declaration)) for name, declaration in declared.items()}
     missing = {name for name, declaration in declared.items() if declaration.get("missing")}
     for name, edges in parsed.items():
         test = nodes[name]["test"]
@@ -249,20 +183,6 @@ def _variables(
         else Variable.numeric(name, cuts[name], missing=name in missing, single=declaration.get("type") == "float32")
         for name, declaration in declared.items()
     ]
-
-
-def _declared_cuts(name: str, declared: Mapping[str, Any]) -> list[Cut]:
-    """The cuts in a declaration, as in `"cuts": ["<= 3", "< 4"]`, which nodes need not make."""
-    cuts = []
-    for cut in declared.get("cuts", ()):
-        try:
-            condition = conditions.parse(cut)
-        except GraphError as fault:
-            raise GraphError(f"the cuts of variable {shown(name)}: {fault}") from None
-        if isinstance(condition, str) or condition.lower is not None or condition.upper is None:
-            raise GraphError(f"a cut of variable {shown(name)} is {shown(cut)}; write it as '<= t' or '< t'")
-        cuts.append(condition.upper)
-    return cuts
 
 
 def _class_of(name: str, label: Any, classes: Mapping[str, int]) -> int:

@@ -196,6 +196,7 @@ def _by_sklearn(task: Task, *, max_depth: int | None, min_rows: int, seed: int) 
     pipeline = make_pipeline(encoded, tree)
     pipeline.fit(values, [row[task.goal] for row in task.rows])
     graph = convert(pipeline, features=[task.table.names[index] for index in task.inputs])
+    assert isinstance(graph, DecisionGraph)
     return graph, [task.inputs[at] for at in wide if len(states[at]) < len(counts[at])]
 
 

@@ -9,16 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import ColumnTransformer
-from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import (
-    AdaBoostClassifier,
     ExtraTreesClassifier,
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -158,41 +155,6 @@ def test_a_sum_that_is_zero() -> None:
         assert expected in (None, graph.classify([0.0]))
 
 
-@pytest.mark.parametrize(
-    ("model", "words"),
-    [
-        (RandomForestClassifier(2), "RandomForestClassifier has 2 trees"),
-        (ExtraTreesClassifier(7), "ExtraTreesClassifier has 7 trees"),
-        (GradientBoostingClassifier(n_estimators=3), "GradientBoostingClassifier has 3 trees"),
-        (HistGradientBoostingClassifier(max_iter=2), "HistGradientBoostingClassifier has 2 trees"),
-        (AdaBoostClassifier(n_estimators=1), "AdaBoostClassifier is an ensemble of a kind"),
-        (
-            GradientBoostingClassifier(n_estimators=1, init=LogisticRegression()),
-            "begins with what a LogisticRegression",
-        ),
-        (
-            GradientBoostingClassifier(n_estimators=1, init=DummyClassifier(strategy="uniform")),
-            "begins with what a DummyClassifier",
-        ),
-        (HistGradientBoostingClassifier(max_iter=1, categorical_features=[0]), "categorical features of its own"),
-    ],
-)
-def test_what_is_more_than_one_tree_is_refused(model: Any, words: str) -> None:
-    x, y = data()
-    x[:, 0] = np.round(np.abs(x[:, 0]))
-    for fitted in (model.fit(x, y), make_pipeline(StandardScaler(with_std=False, with_mean=False), model).fit(x, y)):
-        with pytest.raises(Unsupported, match=words) as refused:
-            quia.load(fitted)
-        assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize("final", BINARY)
-def test_three_classes_have_three_trees(final: Any) -> None:
-    x, y = data(3)
-    with pytest.raises(Unsupported, match="3 trees, one for each of 3 classes a round"):
-        quia.load(make_pipeline(StandardScaler(), final(3, 2)).fit(x, y))
-
-
 def test_one_tree_for_three_classes_of_xgboost() -> None:
     xgb = pytest.importorskip("xgboost")
     x, y = data(3)
@@ -230,8 +192,9 @@ def test_bands_and_cut_offs_of_forests() -> None:
     values = RandomForestRegressor(1, max_depth=3, random_state=0).fit(x, x[:, 0])
     graph = quia.load(values, label="low < 0.5 <= high")
     assert [graph.classify(row) for row in x.tolist()] == [("low", "high")[int(v >= 0.5)] for v in values.predict(x)]
-    with pytest.raises(Unsupported, match="label is given for a GradientBoostingClassifier"):
-        quia.load(GradientBoostingClassifier(n_estimators=1).fit(x, y), label="1 >= 0.2")
+    boosted = GradientBoostingClassifier(n_estimators=1, learning_rate=1.0).fit(x, y)
+    graph = quia.load(boosted, label="1 >= 0.2")
+    assert [graph.classify(row) for row in x.tolist()] == ["01"[int(p >= 0.2)] for p in boosted.predict_proba(x)[:, 1]]
 
 
 @pytest.mark.parametrize("final", ALL)

@@ -171,7 +171,7 @@ def test_columns_that_are_joined_keep_their_names():
     assert [graph.classify(row) for row in rows.tolist()] == predict(model, None, feeds)
 
 
-def test_what_is_not_one_tree_is_refused_by_name():
+def test_what_is_not_exact_is_refused_by_name():
     attributes = {
         "nodes_treeids": [0, 0, 0, 1, 1, 1],
         "nodes_nodeids": [0, 1, 2, 0, 1, 2],
@@ -185,9 +185,6 @@ def test_what_is_not_one_tree_is_refused_by_name():
         "class_ids": [0] * 4,
         "class_weights": [0.1, 0.9, 0.1, 0.9],
     }
-    two = make_model([tree_node(attributes, ["a", "b"])], "float")
-    with pytest.raises(quia.Unsupported, match=r"depends on 2 trees.*planned"):
-        quia.load(two)
     both = make_model([tree_node(attributes | {"class_ids": [0, 1, 0, 1]}, ["a", "b"])], "float")
     with pytest.raises(quia.Unsupported, match="both classes"):
         quia.load(both)
@@ -197,6 +194,20 @@ def test_what_is_not_one_tree_is_refused_by_name():
     )
     with pytest.raises(quia.Unsupported, match="Scaler"):
         quia.load(scaled)
+    twice = make_model([tree_node(attributes | {"class_nodeids": [1, 1, 1, 2]}, ["a", "b"])], "float")
+    with pytest.raises(quia.Unsupported, match="two weights for one class"):
+        quia.load(twice)
+    sparse = attributes | {"class_ids": [0, 1, 2, 1], "class_weights": [0.5, -0.5, -0.25, 0.25]}
+    with pytest.raises(quia.Unsupported, match="no weight for a class"):
+        quia.load(make_model([tree_node(sparse, ["a", "b", "c"])], "float"))
+    apart = make_model([tree_node(attributes | {"nodes_treeids": [0, 1, 0, 1, 0, 1]}, ["a", "b"])], "float")
+    with pytest.raises(quia.FormatError, match="not side by side"):
+        quia.load(apart)
+    alone = make_model([tree_node(attributes, ["a"])], "float")
+    with pytest.raises(quia.Unsupported, match="two or more"):
+        quia.load(alone)
+    with pytest.raises(quia.Unsupported, match="threshold is for regressors"):
+        quia.load(make_model([tree_node(attributes, ["a", "b"])], "float"), threshold=1)
     other = make_model([onnx.helper.make_node("Abs", ["X"], ["scores"])], "float")
     with pytest.raises(quia.Unsupported, match="operators Abs"):
         quia.load(other)

@@ -97,11 +97,7 @@ def trained(**options):
     return xgboost.XGBClassifier(**{"n_estimators": 1, "max_depth": 2} | options).fit(x, y)
 
 
-def test_ensembles_and_other_objectives_are_refused_by_name():
-    with pytest.raises(quia.Unsupported, match=r"depends on 5 trees.*planned"):
-        quia.load(trained(n_estimators=5))
-    with pytest.raises(quia.Unsupported, match=r"3 trees, one for each of 3 classes.*multi_output_tree"):
-        quia.load(trained(more=1))
+def test_other_boosters_and_objectives_are_refused_by_name():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         linear = trained(booster="gblinear")
@@ -115,13 +111,6 @@ def test_a_stump_without_a_split_is_a_constant():
     x = np.zeros((20, 2))
     model = xgboost.XGBClassifier(n_estimators=3, max_depth=2).fit(x, [0] * 5 + [1] * 15)
     assert quia.load(model).classify((0, 0)) == str(model.predict(x[:1])[0]) == "1"
-
-
-def test_ubjson_is_refused_with_a_cure(tmp_path):
-    file = tmp_path / "m.ubj"
-    trained().save_model(file)
-    with pytest.raises(quia.Unsupported, match="save it as JSON"):
-        quia.load(file)
 
 
 def test_broken_models_never_crash():
@@ -226,5 +215,4 @@ def test_early_stopping_ends_with_the_best_round(many, tmp_path):
     for graph in (quia.load(model), quia.load(file), loader.read(json.dumps(raw).encode())):
         assert [graph.classify(row) for row in rows.tolist()] == expected
         assert any("ends with round 1 of" in note for note in graph.notes)
-    with pytest.raises(quia.Unsupported, match="trees"):  # Booster.predict takes all of them
-        quia.load(model.get_booster())
+    assert len(quia.load(model.get_booster()).trees) > 1  # Booster.predict takes all of them

@@ -86,7 +86,8 @@ def _refuse_unrecognised(arguments: argparse.Namespace) -> None:
 
 
 def _compared(arguments: argparse.Namespace, classifier: Classifier, model: Model | None) -> Agreement:
-    from quia.load.agreement import PROBES, compare, compare_predicted, probes
+    from quia.load.agreement import PROBES, compare, compare_predicted
+    from quia.load.probes import probes
     from quia.rows import open_rows
 
     with working("comparing decisions"):
@@ -136,6 +137,8 @@ def _text(model: str, facts: dict[str, Any]) -> str:
     lines = [f"{model}: a sound {facts['kind']}"]
     if "nodes" in facts:
         lines.append("  {nodes:,} nodes ({leaves:,} leaves), {edges:,} edges, depth {depth:,}".format(**facts))
+    if "trees" in facts:
+        lines.append("  {trees:,} trees, {leaves:,} leaves".format(**facts))
     lines += [
         f"  classes: {listed(facts['classes'])}",
         f"  variables: {len(variables):,}, of which {sum(v['tested'] for v in variables.values()):,} are tested",

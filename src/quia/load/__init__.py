@@ -60,7 +60,17 @@ FORMATS = {
     "xgboost": Format(
         "quia.load.xgboost",
         lambda head: re.match(rb"\s*\{(\s*\"|L.{7}\x07)learner", head, re.DOTALL) is not None,
-        "XGBoost's JSON",
+        "XGBoost's JSON or UBJSON",
+    ),
+    "xgboost-dump": Format(
+        "quia.load.xgboost_dump",
+        lambda head: re.match(rb"(\xef\xbb\xbf)?\s*(booster\[0\]|\[\s*\{\s*\"nodeid\")", head) is not None,
+        "a text or JSON dump of XGBoost's trees",
+    ),
+    "catboost": Format(
+        "quia.load.catboost",
+        lambda head: re.match(rb"\s*\{\s*\"(ctr_data|features_info|model_info|oblivious_trees)\"", head) is not None,
+        "CatBoost's JSON",
     ),
     "sdd": Format("quia.load.sdd", _begins(rb"sdd\s"), "SDDs, .sdd"),
     "nnf": Format("quia.load.nnf", _begins(rb"(?:nnf\s|[oatf] -?\d+ 0\s)"), "Decision-DNNFs, .nnf"),
@@ -88,6 +98,7 @@ FORMATS = {
 }
 
 OBJECTS: dict[str, str] = {
+    "catboost": "quia.load.catboost",
     "lightgbm": "quia.load.lightgbm",
     "onnx": "quia.load.onnx",
     "sklearn": "quia.load.sklearn",

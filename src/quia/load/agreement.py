@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import math
-import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from quia.cuts import nearest_single
 from quia.errors import InstanceError, did_you_mean
-from quia.graph import DecisionGraph
 from quia.load import load, load_with_predictor
-from quia.ranges import Ranges, members, size
-from quia.variables import Variable
+from quia.load.probes import decision_of, probes
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -27,16 +21,11 @@ MOST_SHOWN = 10
 PROBES = 2000
 """How many generated rows a model is compared on."""
 
-_LARGEST = 3e38  # beyond, a number is infinite in 32 bits, which models refuse
-_ENCODED_AT_MOST = 400_000
-_PREDICTED_AT_MOST = 4_000_000
-_UNTESTED = 200  # how many variables that no node tests get a value in a row
-
 
 class Model(NamedTuple):
     """A loaded classifier beside the model's own decisions."""
 
-    classifier: DecisionGraph
+    classifier: Classifier
     predict: Predict
 
 
@@ -95,7 +84,7 @@ def compare(model: Model, rows: Iterable[Row], *, most_shown: int = MOST_SHOWN) 
     row_list = list(rows)
     as_instance = getattr(model.predict, "instance", dict)
     instances = [as_instance(row) for row in row_list]
-    ours = [_classify(model.classifier, instance) for instance in instances]
+    ours = [decision_of(model.classifier, instance) for instance in instances]
     asked = [i for i, decision in enumerate(ours) if decision is not None]
     theirs: list[str | None] = [None] * len(row_list)
     for i, decision in zip(asked, model.predict([instances[i] for i in asked]), strict=True):
@@ -140,162 +129,7 @@ def compare_predicted(classifier: Classifier, rows: Iterable[Row], column: str) 
             )
     differing = []
     for row in row_list:
-        own, their = _classify(classifier, row), str(row[column])
+        own, their = decision_of(classifier, row), str(row[column])
         if own != their:
             differing.append(Disagreement(row, own, their))
     return Agreement(len(row_list), len(row_list) - len(differing), 0, len(differing), tuple(differing[:MOST_SHOWN]))
-
-
-def probes(classifier: DecisionGraph, *, limit: int, seed: int = 0) -> list[dict[str, Any]]:
-    """Generated rows that reach a node, with values at every border of its test and one ulp beside.
-
-    There are at most `limit`, spread over the nodes, and the same ones for the same seed. Only some of the variables
-    that no node tests get a value, since a model may have very many.
-    """
-    rng = random.Random(seed)
-    for cells, width in ((_ENCODED_AT_MOST, len(classifier.tested)), (_PREDICTED_AT_MOST, len(classifier.variables))):
-        limit = min(limit, max(50, cells // max(1, width)))
-    parent_of, present = _parents(classifier, rng), _variables_with_values(classifier)
-    inner = [node for node, (variable, _, _) in enumerate(classifier.nodes) if variable >= 0]
-    rows: list[dict[str, Any]] = []
-    if not inner:
-        return [_row(classifier, present, {}, rng)]
-    # Every node once, then again with other values of the variables that it does not test.
-    while len(rows) < limit:
-        rng.shuffle(inner)
-        for node in inner[: limit - len(rows)]:
-            variable = classifier.variables[classifier.nodes[node][0]]
-            base = _row(classifier, present, _possible_states(classifier, node, parent_of), rng)
-            values = _values_around(variable, [states for states, _ in classifier.nodes[node][2]], rng)
-            rows.extend({**base, variable.name: value} for value in values)
-    return rows[:limit]
-
-
-def _classify(classifier: Classifier, instance: Row) -> str | None:
-    try:
-        return classifier.classify(instance)
-    except InstanceError:
-        return None
-
-
-def _parents(classifier: DecisionGraph, rng: random.Random) -> dict[int, tuple[int, Ranges]]:
-    """For each node one of its parents, and the states that lead from that parent to it."""
-    parent_of: dict[int, tuple[int, Ranges]] = {}
-    for node, (_, _, edges) in enumerate(classifier.nodes):
-        for states, child in edges:
-            if child not in parent_of or rng.random() < 0.5:
-                parent_of[child] = (node, states)
-    return parent_of
-
-
-def _possible_states(
-    classifier: DecisionGraph, node: int, parent_of: Mapping[int, tuple[int, Ranges]]
-) -> dict[int, Ranges]:
-    """The states that each variable can have on a path to a node: those of the edge of its last test there."""
-    possible: dict[int, Ranges] = {}
-    while node in parent_of:
-        node, states = parent_of[node]
-        possible.setdefault(classifier.nodes[node][0], states)
-    return possible
-
-
-def _row(
-    classifier: DecisionGraph, present: Sequence[int], possible: Mapping[int, Ranges], rng: random.Random
-) -> dict[str, Any]:
-    row = {}
-    for index in present:
-        variable = classifier.variables[index]
-        states = possible.get(index, ((0, variable.size - 1),))
-        row[variable.name] = _value_in(variable, _random_state(states, rng), rng)
-    return row
-
-
-def _variables_with_values(classifier: DecisionGraph) -> list[int]:
-    """The variables that get a value in a row: all tested ones, and the first of the others."""
-    tested = set(classifier.tested)
-    others = (index for index in range(len(classifier.variables)) if index not in tested)
-    return sorted((*tested, *islice(others, _UNTESTED)))
-
-
-def _random_state(states: Ranges, rng: random.Random) -> int:
-    offset = rng.randrange(size(states))
-    for low, high in states:
-        if offset <= high - low:
-            return low + offset
-        offset -= high - low + 1
-    raise AssertionError("no state")
-
-
-def _value_in(variable: Variable, state: int, rng: random.Random) -> Any:
-    """A value in a state."""
-    if variable.labels is not None:
-        return _label_value(variable, variable.labels[state])
-    cuts = [cut.last_below(variable.single) for cut in variable.cuts]
-    if state > len(cuts):
-        return math.nan
-    low = cuts[state - 1] if state else None
-    high = cuts[state] if state < len(cuts) else None
-    if low is None and high is None:
-        return rng.choice((0.0, 1.0, -1.5, 37.0))
-    distance = rng.choice((0.5, 1.0, 10.0))
-    if low is None:
-        number = _clamped((high or 0.0) - distance)
-    else:
-        number = low + distance if high is None else low + (high - low) * rng.random()
-        number = _clamped(number)
-    number = nearest_single(number) if variable.single else number
-    if variable.encode(number) == state:
-        return number
-    return high if high is not None else _clamped(_next_number(low or 0.0, variable.single))
-
-
-def _label_value(variable: Variable, label: str) -> Any:
-    if label == variable.no_value:
-        return None
-    if label != variable.other:
-        return label
-    numbers = [_as_number(other) for other in variable.labels or () if other not in (variable.other, variable.no_value)]
-    if numbers and None not in numbers:
-        return max(number for number in numbers if number is not None) + 1
-    return f"{label} of all"
-
-
-def _as_number(label: str) -> float | None:
-    try:
-        return float(label)
-    except ValueError:
-        return None
-
-
-def _values_around(variable: Variable, edges: Sequence[Ranges], rng: random.Random) -> list[Any]:
-    """Values at and beside the borders between a node's edges; for a nominal variable, a sample of its values."""
-    if variable.labels is not None:
-        states = [state for ranges in edges for state in members(ranges)]
-        return [_value_in(variable, state, rng) for state in rng.sample(states, min(len(states), 20))]
-    last = len(variable.cuts)
-    borders = {high for ranges in edges for _, high in ranges if high < last}
-    borders |= {low - 1 for ranges in edges for low, _ in ranges if 0 < low <= last}
-    values: list[Any] = []
-    for border in sorted(borders):
-        below = variable.cuts[border].last_below(variable.single)
-        threshold = variable.cuts[border].threshold
-        beside = {below, _next_number(below, variable.single)}
-        for number in (threshold, *beside):
-            beside |= {math.nextafter(number, -math.inf), number, math.nextafter(number, math.inf)}
-        values.extend(number for number in sorted(beside) if abs(number) <= _LARGEST)
-    if variable.missing:
-        values.append(math.nan)
-    return values
-
-
-def _next_number(number: float, single: bool) -> float:
-    """The next number in the type that the model compares in."""
-    if not single:
-        return math.nextafter(number, math.inf)
-    import numpy as np
-
-    return float(np.nextafter(np.float32(number), np.float32(math.inf)))
-
-
-def _clamped(number: float) -> float:
-    return max(-_LARGEST, min(_LARGEST, number))

@@ -95,12 +95,19 @@ class BinaryTree(NamedTuple):
 
 
 @dataclass(slots=True)
-class _ColumnTests:
+class ColumnTests:
     """The cuts and codes in the tests of one column, and whether they are of numbers (True) or categories (False)."""
 
     cuts: dict[tuple[float, bool], None] = field(default_factory=dict)
     codes: set[int] = field(default_factory=set)
     kinds: set[bool] = field(default_factory=set)
+
+    def add(self, test: Test) -> None:
+        """Add what one test mentions."""
+        self.kinds.add(test.codes is None)
+        self.codes |= test.codes or set()
+        ends = (cut for interval in (*test.where, *test.where_not) for cut in interval)
+        self.cuts.update(dict.fromkeys((cut.threshold, cut.after) for cut in ends if cut is not None))
 
 
 def build(
@@ -117,27 +124,11 @@ def build(
     from quia.graph import DecisionGraph
 
     order, nodes = walk(root, node, len(columns), file)
-    tests_of: dict[int, _ColumnTests] = {}
+    tests_of: dict[int, ColumnTests] = {}
     for here in nodes:
         if isinstance(here, Test):
-            tests = tests_of.setdefault(here.column, _ColumnTests())
-            tests.kinds.add(here.codes is None)
-            tests.codes |= here.codes or set()
-            ends = (cut for interval in (*here.where, *here.where_not) for cut in interval)
-            tests.cuts.update(dict.fromkeys((cut.threshold, cut.after) for cut in ends if cut is not None))
-    variables, untested = [], _ColumnTests()
-    states: dict[int, dict[int, int]] = {}
-    for index, column in enumerate(columns):
-        tests = tests_of.get(index, untested)
-        if len(tests.kinds) > 1:
-            raise FormatError(f"column {shown(column.name)} is tested as a number and as a category", file=file)
-        if tests.kinds == {True} and column.categories is not None:
-            raise Unsupported(
-                f"the column {shown(column.name)} has names for categories, but is tested as a number",
-                cure="give categories only for the columns that have them",
-            )
-        variables.append(_variable(column, tests, missing))
-        states[index] = _states_of_codes(column, tests)
+            tests_of.setdefault(here.column, ColumnTests()).add(here)
+    variables, states = variables_of(columns, tests_of, missing=missing, file=file)
     last = len(order) - 1
     position = {number: last - index for index, number in enumerate(order)}
     edges: list[Edges] = []
@@ -146,7 +137,7 @@ def build(
             edges.append(())
             continue
         variable = variables[here.column]
-        yes = _states_of_yes(here, variable, states[here.column])
+        yes = states_of_yes(here, variable, states[here.column])
         no = difference(((0, variable.size - 1),), yes)
         edges.append(tuple((ranges, position[child]) for ranges, child in ((yes, here.yes), (no, here.no)) if ranges))
     return DecisionGraph.build(
@@ -176,7 +167,28 @@ def walk(root: int, node: Callable[[int], Node], columns: int, file: str | None)
     return order, nodes
 
 
-def _variable(column: Column, tests: _ColumnTests, missing: bool) -> Variable:
+def variables_of(
+    columns: Sequence[Column], tests_of: Mapping[int, ColumnTests], *, missing: bool, file: str | None
+) -> tuple[list[Variable], dict[int, dict[int, int]]]:
+    """The variables of the columns, and the states of the codes of those that are tested."""
+    variables, untested = [], ColumnTests()
+    states: dict[int, dict[int, int]] = {}
+    for index, column in enumerate(columns):
+        tests = tests_of.get(index, untested)
+        if len(tests.kinds) > 1:
+            raise FormatError(f"column {shown(column.name)} is tested as a number and as a category", file=file)
+        if tests.kinds == {True} and column.categories is not None:
+            raise Unsupported(
+                f"the column {shown(column.name)} has names for categories, but is tested as a number",
+                cure="give categories only for the columns that have them",
+            )
+        variables.append(_variable(column, tests, missing))
+        if index in tests_of:
+            states[index] = _states_of_codes(column, tests)
+    return variables, states
+
+
+def _variable(column: Column, tests: ColumnTests, missing: bool) -> Variable:
     if False not in tests.kinds and column.categories is None:
         return Variable.numeric(column.name, tests.cuts, missing=missing, single=column.single)
     categories = column.categories
@@ -190,14 +202,15 @@ def _variable(column: Column, tests: _ColumnTests, missing: bool) -> Variable:
     return Variable.nominal(column.name, states + special, other=other, no_value=no_value)
 
 
-def _states_of_codes(column: Column, tests: _ColumnTests) -> dict[int, int]:
+def _states_of_codes(column: Column, tests: ColumnTests) -> dict[int, int]:
     """The states of the codes that are tested; a code beyond the named categories has none."""
     if column.categories is None:
         return {code: state for state, code in enumerate(sorted(tests.codes))}
     return {code: code for code in tests.codes if 0 <= code < len(column.categories)}
 
 
-def _states_of_yes(test: Test, variable: Variable, states: Mapping[int, int]) -> Ranges:
+def states_of_yes(test: Test, variable: Variable, states: Mapping[int, int]) -> Ranges:
+    """The states of a variable that a test answers with yes; `states` are those of its codes."""
     last = variable.size - 1  # the state of a missing value, if there is one
     if variable.labels is None:
         values = difference(states_where(variable, test.where), states_where(variable, test.where_not))

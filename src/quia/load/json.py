@@ -11,13 +11,15 @@ from quia.files import decode, refuse_many_values, write_text
 
 if TYPE_CHECKING:
     from quia.classifier import HasJson
+    from quia.ensemble import Ensemble
     from quia.graph import DecisionGraph
 
 OPTIONS: tuple[str, ...] = ()
 
 
-def read(data: bytes, file: str | None = None) -> DecisionGraph:
-    """The graph in a JSON file; an object that has a name twice is an error, not a silent loss."""
+def read(data: bytes, file: str | None = None) -> DecisionGraph | Ensemble:
+    """The graph or ensemble in a JSON file; an object that has a name twice is an error, not a silent loss."""
+    from quia.ensemble import Ensemble
     from quia.graph import DecisionGraph
 
     refuse_many_values(data, file)
@@ -29,22 +31,27 @@ def read(data: bytes, file: str | None = None) -> DecisionGraph:
         raise FormatError("nests lists or objects too deeply for a decision graph", file=file) from None
     except ValueError as fault:  # an int with thousands of digits
         raise FormatError(f"has a number that cannot be read: {fault}", file=file) from None
+    if isinstance(content, dict) and "trees" in content:
+        return Ensemble.from_dict(content)
     return DecisionGraph.from_dict(content)
 
 
-def write(graph: DecisionGraph, file: str | os.PathLike[str]) -> None:
-    """Write a graph to a file."""
+def write(graph: HasJson, file: str | os.PathLike[str]) -> None:
+    """Write a graph or an ensemble to a file."""
     write_text(dumps(graph), file)
 
 
 def dumps(graph: HasJson) -> str:
-    """The JSON text of a graph, one line for each node."""
+    """The JSON text of a graph or an ensemble, one line for each variable, node, test or tree."""
     data = graph.to_dict()
     lines = []
     for key, value in data.items():
         if key in ("nodes", "variables"):
             inner = ",\n".join(f"  {_line(name)}: {_line(content)}" for name, content in value.items())
             lines.append(f" {_line(key)}: {{\n{inner}}}" if inner else f" {_line(key)}: {{}}")
+        elif key in ("tests", "trees") and value:
+            inner = ",\n".join(f"  {_line(each)}" for each in value)
+            lines.append(f" {_line(key)}: [\n{inner}]")
         else:
             lines.append(f" {_line(key)}: {_line(value)}")
     return "{" + ",\n".join(lines)[1:] + "}\n"

@@ -1,30 +1,41 @@
-"""ONNX: a TreeEnsembleClassifier whose class is a function of one tree, evaluated as onnxruntime does.
+"""ONNX: a TreeEnsembleClassifier, or a TreeEnsembleRegressor with a threshold, evaluated as onnxruntime does.
 
-A two-class ensemble has weights for one class id, and decides for its second label above 0.5, or above 0 if some weight
-is negative. With more classes it decides for the greatest sum among the classes that have weights, for the first of
-equal ones.
+onnxruntime adds the weights of the leaves in the type of the input, 32 or 64 bits, tree after tree, and then the base
+values; that is so with one thread, and with several threads for up to 50 rows and 80 trees at a time. A two-class
+ensemble has weights for one class id, and decides for its second label above 0.5, or above 0 if some weight is
+negative. With more classes it decides for the greatest sum among the classes that have weights, for the first of equal
+ones. The label comes from the sums, whatever the post_transform is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from quia.cuts import Cut, Interval, nearest_single
+import numpy as np
+
+from quia.ensemble import Ensemble
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
-from quia.load.binary import ENSEMBLE, Column, Node, Test, build, class_names
-from quia.load.onnx_graph import Operator, read_graph
+from quia.load.binary import Column, check_scores, class_names
+from quia.load.ensembles import assemble, simplest
+from quia.load.onnx_classes import labels_of_leaves, refuse_twice, sums_of_many, sums_of_two
+from quia.load.onnx_graph import Graph, Operator, read_graph
+from quia.load.onnx_trees import Forest
+from quia.load.regressors import Threshold, cutoff, refuse_without
+from quia.sums import Rule, Sums
 
 if TYPE_CHECKING:
-    from quia.graph import DecisionGraph
+    from quia.classifier import Classifier
+    from quia.load.ensembles import Nodes
 
-OPTIONS = ("classes", "missing", "names")
+OPTIONS = ("classes", "missing", "names", "threshold")
 
-_MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
+_CLASSIFIER, _REGRESSOR = "TreeEnsembleClassifier", "TreeEnsembleRegressor"
+_ORDER = "onnxruntime adds the trees in this order with one thread; with several the last bit of a sum may differ"
 
 
-def convert(source: Any, **options: Any) -> DecisionGraph:
-    """The graph of a live ModelProto."""
+def convert(source: Any, **options: Any) -> Classifier:
+    """The classifier of a live ModelProto."""
     if not hasattr(source, "SerializeToString"):
         raise Unsupported(f"a {type(source).__qualname__} is no ONNX model", cure="give a ModelProto")
     return read(source.SerializeToString(), **options)
@@ -37,25 +48,23 @@ def read(
     names: Sequence[str] | None = None,
     classes: Sequence[str] | None = None,
     missing: bool = True,
-) -> DecisionGraph:
-    """The graph of an ONNX model; `names` names its columns, which a matrix input does not."""
+    threshold: Threshold | None = None,
+) -> Classifier:
+    """The classifier of an ONNX model.
+
+    `names` names its columns, which a matrix input does not; `threshold` makes classes of what a regressor predicts.
+    """
     try:
         graph = read_graph(data, file)
         trees = [operator for operator in graph.operators if operator.kind.startswith("TreeEnsemble")]
-        if len(trees) != 1 or trees[0].kind != "TreeEnsembleClassifier":
+        if len(trees) != 1 or trees[0].kind not in (_CLASSIFIER, _REGRESSOR):
             kinds = listed(dict.fromkeys(operator.kind for operator in graph.operators))
-            raise Unsupported(
-                f"the model has the operators {kinds}", cure="give one with a single TreeEnsembleClassifier"
-            )
-        ensemble = _Ensemble(trees[0], file)
-        graph.check_label(trees[0].outputs[0], ensemble.labels)
-        columns = graph.columns(trees[0].inputs[0], 1 + max(ensemble.columns, default=0))
-        ensemble.double = graph.is_double(trees[0].inputs[0])
-        if names is not None:
-            if len(names) != len(columns) or len(set(names)) != len(names):
-                raise Unsupported(f"names are {listed(names)}", cure=f"give {len(columns)} different names")
-            columns = [Column(str(name), column.single) for name, column in zip(names, columns, strict=True)]
-        return ensemble.graph(columns, classes, missing)
+            raise Unsupported(f"the model has the operators {kinds}", cure=f"give one with a single {_CLASSIFIER}")
+        if trees[0].kind == _REGRESSOR:
+            return _regressor(graph, trees[0], refuse_without(threshold, "this ONNX model"), names, classes, missing)
+        if threshold is not None:
+            raise Unsupported("threshold is for regressors; this model predicts classes", cure="leave it out")
+        return _classifier(graph, trees[0], names, classes, missing)
     except QuiaError:
         raise
     except (LookupError, TypeError, ValueError, OverflowError) as fault:
@@ -64,140 +73,88 @@ def read(
         ) from None
 
 
-class _Ensemble:
-    def __init__(self, operator: Operator, file: str | None) -> None:
-        attributes, self.file = operator.attributes, file
-        self.double = False
+def _classifier(
+    graph: Graph, operator: Operator, names: Sequence[str] | None, classes: Sequence[str] | None, missing: bool
+) -> Classifier:
+    given = operator.attributes.get("classlabels_strings") or operator.attributes["classlabels_int64s"]
+    labels = [str(label) for label in given]  # strings, or an array of integers
+    if len(labels) < 2:
+        raise Unsupported(f"the classes of the ensemble are {listed(labels)}", cure="give one with two or more")
+    graph.check_label(operator.outputs[0], labels)
+    forest, columns = _read(graph, operator, "class", names)
+    if not ((forest.scores_named >= 0) & (forest.scores_named < len(labels))).all():
+        raise ValueError(f"there are weights for class {forest.scores_named[-1]} of {len(labels)}")
+    base = forest.base(operator.attributes)
+    chosen = class_names(classes or labels, len(labels))
+    if len(forest.grown) < 2:
+        only = int(forest.grown[0]) if len(forest.grown) else 0
+        cuts = tuple(number + 0.5 for number in range(len(labels) - 1))  # the class of a leaf is its number
+        sums = Sums((0,), (0.0,), Rule("cuts", cuts))
+        nodes = forest.nodes(labels_of_leaves(forest, len(labels), base), only)
+        return _build(columns, chosen, nodes, sums, missing, graph.file)
+    if len(labels) == 2:
+        values, sums = sums_of_two(forest, base)
+    else:
+        check_scores(int(forest.leaf.sum()), len(labels))
+        values, sums = sums_of_many(forest, len(labels), base)
+    return _build(columns, chosen, forest.nodes(values), sums, missing, graph.file)
 
-        def numbers(name: str) -> list[float]:
-            exact = attributes.get(f"{name}_as_tensor")
-            return exact if exact is not None else list(attributes.get(name) or [])
 
-        self.ids = list(zip(attributes["nodes_treeids"], attributes["nodes_nodeids"], strict=True))
-        self.position = {name: index for index, name in enumerate(self.ids)}
-        count = len(self.ids)
-        self.columns: list[int] = attributes["nodes_featureids"]
-        self.modes: list[str] = attributes["nodes_modes"]
-        self.yes: list[int] = attributes["nodes_truenodeids"]
-        self.no: list[int] = attributes["nodes_falsenodeids"]
-        self.values = numbers("nodes_values")
-        self.tracks: list[int] = attributes.get("nodes_missing_value_tracks_true") or [0] * count
-        lists = (self.columns, self.modes, self.yes, self.no, self.values, self.tracks, self.position)
-        if not count or any(len(values) != count for values in lists):
-            raise ValueError("the lists of nodes differ in length, or a node is there twice")
-        self.labels = [
-            str(label) for label in attributes.get("classlabels_strings") or attributes["classlabels_int64s"]
-        ]
-        self.base = numbers("base_values")
-        self.weights: dict[int, list[tuple[int, float]]] = {}
-        entries = zip(
-            attributes["class_treeids"],
-            attributes["class_nodeids"],
-            attributes["class_ids"],
-            numbers("class_weights"),
-            strict=True,
+def _regressor(
+    graph: Graph,
+    operator: Operator,
+    threshold: Threshold,
+    names: Sequence[str] | None,
+    classes: Sequence[str] | None,
+    missing: bool,
+) -> Classifier:
+    attributes = operator.attributes
+    graph.check_label(operator.outputs[0], ["0.5"])
+    forest, columns = _read(graph, operator, "target", names)
+    base = forest.base(attributes)
+    how, after = attributes.get("aggregate_function", "SUM"), attributes.get("post_transform", "NONE")
+    if how not in ("SUM", "AVERAGE") or after != "NONE":
+        raise Unsupported(
+            f"the regressor has aggregate_function={shown(how)} and post_transform={shown(after)}",
+            cure="export one that adds or averages its trees, with no transform",
         )
-        for tree, node, class_id, weight in entries:
-            if not 0 <= class_id < len(self.labels) or weight != weight:
-                raise ValueError(f"class id {class_id} has the weight {weight}")
-            self.weights.setdefault(self.position[tree, node], []).append((class_id, weight))
-        used = {class_id for weights in self.weights.values() for class_id, _ in weights}
-        self.one_sided = len(self.labels) == 2
-        if len(self.labels) < 2 or (self.one_sided and (len(used) != 1 or len(self.base) > (used == {0}))):
-            raise Unsupported(
-                "a two-class ensemble has weights for both classes, or base values for both",
-                cure="export it with weights for one class, as skl2onnx does: onnxruntime gives no labels for this one",
-            )
-        self.positive = all(weight >= 0 for weights in self.weights.values() for _, weight in weights)
+    if attributes.get("n_targets") != 1 or forest.scores_named.tolist() != [0] or len(base) > 1:
+        raise Unsupported("the regressor predicts several numbers", cure="give one that predicts one")
+    values = np.zeros(len(forest.mode))
+    values[forest.at] = forest.weight
+    refuse_twice(forest.at)
+    chosen, rule = cutoff(threshold, classes, single=True)
+    if forest.double:
+        rule = Rule("cuts", tuple(map(_least_rounded_up, rule.cuts)))
+    count = len(forest.start) - 1
+    divisor = 1.0 if how == "SUM" else float(count)
+    sums = Sums((0,) * count, (0.0,), rule, single=not forest.double, divisor=divisor, end=tuple(base))
+    return _build(columns, chosen, forest.nodes(values), sums, missing, graph.file)
 
-    def graph(self, columns: Sequence[Column], classes: Sequence[str] | None, missing: bool) -> DecisionGraph:
-        """The graph of the one tree that has tests."""
-        inner = [index for index, mode in enumerate(self.modes) if mode != "LEAF"]
-        children = {self._child(index, end[index]) for index in inner for end in (self.yes, self.no)}
-        roots = [index for index in range(len(self.ids)) if index not in children]
-        if len(roots) != len({tree for tree, _ in self.ids}):
-            raise ValueError("a tree has no root, or two")
-        grown = [root for root in roots if self.modes[root] != "LEAF"]
-        if len(grown) > 1:
-            raise Unsupported(f"the class depends on {len(grown)} trees", cure=ENSEMBLE)
-        chosen = grown[0] if grown else roots[0]
-        constant: dict[int, float] = {}
-        for root in roots:
-            if root != chosen:
-                self._add(constant, root)
-        decide = self._class_of_leaf(constant)
 
-        def node(at: int) -> Node:
-            return decide(at) if self.modes[at] == "LEAF" else self._test(at)
+def _least_rounded_up(single: float) -> float:
+    """The least 64-bit number that is not below a 32-bit number once it is rounded to 32 bits."""
+    before = np.nextafter(np.float32(single), np.float32(-np.inf))
+    middle = (float(before) + single) / 2
+    return middle if np.float32(middle) == np.float32(single) else float(np.nextafter(middle, np.inf))
 
-        names = class_names(classes or self.labels, len(self.labels))
-        return build(columns, names, chosen, node, missing=missing, file=self.file)
 
-    def _child(self, parent: int, child: int) -> int:
-        return self.position[self.ids[parent][0], child]
+def _read(graph: Graph, operator: Operator, weights: str, names: Sequence[str] | None) -> tuple[Forest, list[Column]]:
+    """The trees of an operator, and the columns that they test."""
+    tested = operator.attributes["nodes_featureids"]
+    columns = graph.columns(operator.inputs[0], 1 + int(np.max(tested, initial=0)))
+    if names is not None:
+        if len(names) != len(columns) or len(set(names)) != len(names):
+            raise Unsupported(f"names are {listed(names)}", cure=f"give {len(columns)} different names")
+        columns = [Column(str(name), column.single) for name, column in zip(names, columns, strict=True)]
+    return Forest(operator.attributes, weights, graph.is_double(operator.inputs[0])), columns
 
-    def _test(self, node: int) -> Test:
-        mode, value = self.modes[node], self.values[node]
-        if mode not in _MODES:
-            raise Unsupported(f"a node has the mode {shown(mode)}", cure=f"modes are {listed(_MODES)}")
-        if value != value or self.columns[node] < 0:
-            raise ValueError(f"the threshold or column of node {node}")
-        value = self._rounded(value)
-        yes, no = self._child(node, self.yes[node]), self._child(node, self.no[node])
-        tracks = bool(self.tracks[node])
-        if mode in ("BRANCH_EQ", "BRANCH_NEQ"):
-            where = Interval(Cut(value, False), Cut(value, True))
-        else:
-            where = Interval(None, Cut(value, mode in ("BRANCH_LEQ", "BRANCH_GT")))
-        if mode in ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_EQ"):
-            return Test(self.columns[node], yes, no, missing=tracks, where=(where,))
-        # The opposite question has the answers swapped; NaN is neither greater than a number nor equal to it.
-        goes_yes = tracks or mode == "BRANCH_NEQ"
-        return Test(self.columns[node], no, yes, missing=not goes_yes, where=(where,))
 
-    def _rounded(self, number: float) -> float:
-        """A number in the type that sums and comparisons are in."""
-        return number if self.double else nearest_single(number)
-
-    def _add(self, sums: dict[int, float], leaf: int) -> None:
-        for class_id, weight in self.weights.get(leaf, ()):
-            sums[class_id] = self._rounded(sums.get(class_id, 0.0) + self._rounded(weight))
-
-    def _class_of_leaf(self, constant: dict[int, float]) -> Callable[[int], int]:
-        """A function from a leaf to its class, if `constant` are the sums of the trees that are a single leaf.
-
-        Complexity: a leaf takes time linear in its own weights, however many classes other leaves have weights for.
-        """
-        if self.one_sided:
-            base = sum(map(self._rounded, self.base))
-            return lambda leaf: self._is_second(constant, leaf, base)
-        if self.base and len(self.base) != len(self.labels):
-            raise ValueError(f"{len(self.base)} base values for {len(self.labels)} classes")
-
-        def order(class_id: int, total: float) -> tuple[float, int]:
-            return -self._rounded(total + self._rounded(self.base[class_id])) if self.base else -total, class_id
-
-        classes = range(len(self.labels)) if self.base else list(constant)
-        ranked = sorted(order(class_id, constant.get(class_id, 0.0)) for class_id in classes)
-
-        def decide(leaf: int) -> int:
-            own = self._sums(constant, leaf)
-            others = next((rank for rank in ranked if rank[1] not in own), None)
-            ranks = [order(class_id, total) for class_id, total in own.items()]
-            if not ranks and others is None:
-                raise ValueError("a leaf has no weights")
-            return min(ranks if others is None else [*ranks, others])[1]
-
-        return decide
-
-    def _sums(self, constant: dict[int, float], leaf: int) -> dict[int, float]:
-        """The sums of the classes that a leaf has weights for."""
-        sums = {class_id: constant[class_id] for class_id, _ in self.weights.get(leaf, ()) if class_id in constant}
-        self._add(sums, leaf)
-        return sums
-
-    def _is_second(self, constant: dict[int, float], leaf: int, base: float) -> int:
-        """Whether a leaf of a two-class ensemble, which has weights for one class only, gives the second label."""
-        sums = dict(constant)
-        self._add(sums, leaf)
-        return int(self._rounded(sum(sums.values()) + base) > (0.5 if self.positive else 0))
+def _build(
+    columns: Sequence[Column], classes: Sequence[str], nodes: Nodes, sums: Sums, missing: bool, file: str | None
+) -> Classifier:
+    variables, trees = assemble(columns, nodes, missing=missing, file=file)
+    if len(trees.test) != len(nodes.yes):
+        raise ValueError("the first node of a tree does not lead to all others")
+    notes = (_ORDER,) if len(trees) > 1 else ()
+    return simplest(Ensemble(variables, tuple(classes), trees, sums, notes=notes))

@@ -9,7 +9,7 @@ from typing import Any
 
 from quia.errors import FormatError, Unsupported, listed, shown
 from quia.load.binary import Column, check_numbered, numbered
-from quia.load.protobuf import Message, blobs, floats, ints, message
+from quia.load.protobuf import Message, blobs, float_array, floats, int_array, ints, message
 
 _FLOAT, _INT32, _INT64, _STRING, _DOUBLE = 1, 6, 7, 8, 11
 _NUMBERS = (_FLOAT, _INT32, _INT64, _DOUBLE)
@@ -130,9 +130,7 @@ def read_graph(data: bytes, file: str | None) -> Graph:
     graph = message(blobs(model[7], file)[0], file)
     nodes = blobs(graph.get(1, []), file)
     if len(nodes) > _MOST_OPERATORS:
-        raise FormatError(
-            f"has {len(nodes)} operators; models of one tree have fewer than {_MOST_OPERATORS}", file=file
-        )
+        raise FormatError(f"has {len(nodes)} operators; models of trees have fewer than {_MOST_OPERATORS}", file=file)
     operators = [_operator(message(node, file), file) for node in nodes]
     constants = {_string(message(tensor, file), 8, file) for tensor in blobs(graph.get(5, []), file)}
     inputs: dict[str, tuple[int, int | None]] = {}
@@ -177,21 +175,23 @@ def _attribute(fields: Message, file: str | None) -> Any:
         case [4]:
             return _tensor(message(blobs(fields.get(5, [b""]), file)[0], file), file)
         case [6]:
-            return floats(fields.get(7, []), file=file)
+            return float_array(fields.get(7, []), file=file)
         case [7]:
-            return ints(fields.get(8, []), file)
+            return int_array(fields.get(8, []), file)
         case [8]:
-            return [value.decode("utf-8", "replace") for value in blobs(fields.get(9, []), file)]
+            values = blobs(fields.get(9, []), file)
+            words = {value: value.decode("utf-8", "replace") for value in set(values)}
+            return [words[value] for value in values]
     return None  # a graph or another kind that trees do not have
 
 
-def _tensor(fields: Message, file: str | None) -> list[float]:
+def _tensor(fields: Message, file: str | None) -> Any:
     kind = ints(fields.get(2, [0]), file)[-1]
     if kind not in (_FLOAT, _DOUBLE) or 13 in fields:
         raise Unsupported("a tensor of the tree is not stored in the file as numbers", cure="export it in one file")
     code = "f" if kind == _FLOAT else "d"
     stored = fields.get(9) or fields.get(4 if kind == _FLOAT else 10, [])
-    return floats(stored, code, file)
+    return float_array(stored, code, file)
 
 
 def _tensor_type(info: Message, file: str | None) -> tuple[int, int | None]:

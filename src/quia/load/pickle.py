@@ -9,7 +9,7 @@ from quia.errors import FormatError, QuiaError, QuiaWarning, Unsupported, senten
 from quia.load import sklearn
 
 if TYPE_CHECKING:
-    from quia.graph import DecisionGraph
+    from quia.classifier import Classifier
     from quia.load.agreement import Model
 
 OPTIONS = (*sklearn.OPTIONS, "trust_pickle")
@@ -19,13 +19,13 @@ class UnsafePickle(QuiaWarning):
     """A pickle was read, which may have run any program that its author put into it."""
 
 
-def read(data: bytes, file: str | None = None, **options: Any) -> DecisionGraph:
-    """The decision graph of a pickled scikit-learn model; only with `trust_pickle=True`."""
+def read(data: bytes, file: str | None = None, **options: Any) -> Classifier:
+    """The classifier of a pickled scikit-learn model; only with `trust_pickle=True`."""
     return read_with_predictor(data, file, **options).classifier
 
 
 def read_with_predictor(data: bytes, file: str | None = None, *, trust_pickle: bool = False, **options: Any) -> Model:
-    """The decision graph together with the pickled model's own decisions."""
+    """The classifier together with the pickled model's own decisions."""
     if trust_pickle is not True:
         raise Unsupported(
             f"{file or 'this'} is a pickle, and reading one runs whatever program its maker put into it",

@@ -13,21 +13,21 @@ from quia.files import LARGEST_FILE
 from quia.load import sklearn
 
 if TYPE_CHECKING:
-    from quia.graph import DecisionGraph
+    from quia.classifier import Classifier
     from quia.load.agreement import Model
 
 OPTIONS = (*sklearn.OPTIONS, "trusted")
 
-CHECKED_HERE = ("sklearn.tree._tree.Tree",)
-"""Types that skops does not trust because their arrays could point anywhere; we check the arrays before use."""
+CHECKED_HERE = ("sklearn.tree._tree.Tree", "sklearn.utils._bunch.Bunch")
+"""Types that skops does not trust: arrays that could point anywhere, which we check before use, and a kind of dict."""
 
 
 _MOST_UNPACKED = 2**22
 _MOST_TIMES = 50  # how far JSON, which is repetitive, compresses in a real file
 
 
-def read(data: bytes, file: str | None = None, **options: Any) -> DecisionGraph:
-    """The decision graph of a model saved by skops.
+def read(data: bytes, file: str | None = None, **options: Any) -> Classifier:
+    """The classifier of a model saved by skops.
 
     `trusted` names types that may be instantiated beyond those that skops itself trusts; the other options are those
     of live scikit-learn models.
@@ -36,7 +36,7 @@ def read(data: bytes, file: str | None = None, **options: Any) -> DecisionGraph:
 
 
 def read_with_predictor(data: bytes, file: str | None = None, *, trusted: Iterable[str] = (), **options: Any) -> Model:
-    """The decision graph together with the saved model's own decisions."""
+    """The classifier together with the saved model's own decisions."""
     try:
         import skops.io
     except ImportError:

@@ -1,8 +1,7 @@
-"""XGBoost: a JSON model, or a live Booster or XGBClassifier, whose class is a function of one tree.
+"""XGBoost: a model in JSON or UBJSON, or a live Booster, XGBClassifier or XGBRegressor.
 
-XGBoost rounds values to 32 bits and goes left where `value < threshold`; a category goes right if it is one of a
-node's; a missing value goes where the node says. The sum of leaf and base score is turned into a class as
-`XGBClassifier.predict` does, in 32-bit arithmetic; as there, a model that was stopped early ends with its best round.
+XGBoost rounds values to 32 bits, and adds base score and leaves in 32 bits, in the order of the trees. The sums are
+turned into a class as `XGBClassifier.predict` does; as there, a model that was stopped early ends with its best round.
 """
 
 from __future__ import annotations
@@ -11,60 +10,78 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from quia.cuts import Cut, Interval, nearest_single, number_text
+from quia.cuts import nearest_single, number_text
+from quia.ensemble import Ensemble
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
 from quia.files import decode
-from quia.load.binary import (
-    ENSEMBLE,
-    BinaryTree,
-    Column,
-    Node,
-    Test,
-    answered,
-    build,
-    check_categories,
-    check_scores,
-    class_names,
-    numbered,
-)
+from quia.load import ubjson
+from quia.load.binary import BinaryTree, Column, check_categories, class_names, numbered
+from quia.load.ensembles import Boosted, assemble, check_sums, one_tree, simplest
+from quia.load.links import least, logistic_rule, logit
+from quia.load.regressors import Threshold, cutoff, refuse_without
+from quia.load.xgboost_trees import Tree, compact, leaf_size, nodes_of
+from quia.sums import Rule, Sums
 
 if TYPE_CHECKING:
-    from quia.graph import DecisionGraph
+    from quia.classifier import Classifier
 
-OPTIONS = ("categories", "classes", "missing")
+OPTIONS = ("categories", "classes", "missing", "threshold")
 
 _BINARY = ("binary:logistic", "binary:hinge")
 _MANY = ("multi:softprob", "multi:softmax")
+_NUMBERS = (
+    "reg:squarederror", "reg:linear", "reg:squaredlogerror", "reg:pseudohubererror", "reg:absoluteerror",
+    "reg:quantileerror",
+)  # fmt: skip
+"""Objectives of regressors whose prediction is the sum itself."""
+
 _Result = TypeVar("_Result")
 _Margins = npt.NDArray[np.float32]
-_SMALLEST_SCORE = nearest_single(1e-6)  # a base score below this is raised to it, one that near to 1 is lowered
 
 
-def convert(source: Any, **options: Any) -> DecisionGraph:
-    """The graph of a live Booster or XGBClassifier."""
-    return _with_model(*_model_json(source), lambda model: model.graph(**options))
+class _Source(NamedTuple):
+    """A saved model, its file, if it has one, and how it is asked.
+
+    With `stop_early` it ends with its best round; the number `sentinel`, unless it is NaN, counts as missing; with
+    `in_place` the sums of dart are those of `Booster.inplace_predict`, which differ in the last bit.
+    """
+
+    data: bytes
+    file: str | None = None
+    stop_early: bool = True
+    sentinel: float = math.nan
+    in_place: bool = True
+
+
+def convert(source: Any, **options: Any) -> Classifier:
+    """The classifier of a live Booster, XGBClassifier or XGBRegressor."""
+    return _with_model(_saved(source), lambda model: model.classifier(**options))
+
+
+def trees_of(source: Any, threshold: Threshold | None = None) -> Boosted:
+    """The trees of a live XGBClassifier or XGBRegressor, which compare in 32 bits, and how they are summed."""
+    return _with_model(_saved(source), lambda model: model.boosted(threshold)[0])
 
 
 def tree_of(source: Any) -> BinaryTree:
     """The tree of a live XGBClassifier; a leaf is the number of its class."""
-    return _with_model(*_model_json(source), lambda model: model.tree())
+    return one_tree(trees_of(source))
 
 
-def _model_json(source: Any) -> tuple[bytes, str | None, bool, float]:
-    """The JSON of a live model, no file, whether it ends with its best round, and its number for missing values."""
+def _saved(source: Any) -> _Source:
     booster = source.get_booster() if hasattr(source, "get_booster") else source
     if not hasattr(booster, "save_raw"):
         raise Unsupported(f"a {type(source).__qualname__} is no XGBoost model", cure="give a Booster or XGBClassifier")
-    data = bytes(booster.save_raw("json"))
+    data = bytes(booster.save_raw("ubj"))
     if booster is source:  # Booster.predict goes on after the best round, and knows only NaN as missing
-        return data, None, False, math.nan
+        return _Source(data, stop_early=False, in_place=False)
     missing = getattr(source, "missing", None)
-    return data, None, True, math.nan if missing is None else nearest_single(float(missing))
+    return _Source(data, sentinel=math.nan if missing is None else nearest_single(float(missing)))
 
 
 def read(
@@ -74,24 +91,29 @@ def read(
     classes: Sequence[str] | None = None,
     categories: Mapping[str, Sequence[str]] | None = None,
     missing: bool = True,
-) -> DecisionGraph:
-    """The graph of an XGBoost model in JSON.
+    threshold: Threshold | None = None,
+) -> Classifier:
+    """The classifier of an XGBoost model in JSON or UBJSON.
 
     `classes` names the classes 0, 1, …; `categories` names the codes 0, 1, … of categorical columns; with
-    `missing=False` there is no state for a missing value.
+    `missing=False` there is no state for a missing value. A regressor decides by a `threshold`: one class is what it
+    predicts to be below, the other from there on; with several, there is a class between each and the next.
     """
-    return _with_model(data, file, True, math.nan, lambda model: model.graph(classes, categories, missing))
+    return _with_model(
+        _Source(data, file), lambda model: model.classifier(classes, categories, missing, threshold=threshold)
+    )
 
 
-def _with_model(
-    data: bytes, file: str | None, stop_early: bool, sentinel: float, use: Callable[[_Model], _Result]
-) -> _Result:
-    """The result of `use` on a model, which may end with its best round; `sentinel` is its number for missing."""
-    if data[:2] in (b"{L", b"{l", b"{i", b"{U"):
-        raise Unsupported("this XGBoost model is in UBJSON", cure='save it as JSON: booster.save_model("model.json")')
+def _with_model(source: _Source, use: Callable[[_Model], _Result]) -> _Result:
+    """The result of `use` on a model; what a malformed file makes it raise becomes a FormatError."""
+    data, file = source.data, source.file
     try:
-        model = _Model(json.loads(decode(data, file))["learner"], file, sentinel)
-        if stop_early:
+        if data[:2] in (b"{L", b"{l", b"{i", b"{U", b"{I"):
+            parsed = ubjson.parse(data, file)
+        else:
+            parsed = json.loads(decode(data, file), object_hook=compact)
+        model = _Model(parsed["learner"], source)
+        if source.stop_early:
             model.stop_early()
         return use(model)
     except QuiaError:
@@ -105,26 +127,30 @@ def _with_model(
 
 
 class _Model:
-    def __init__(self, learner: Mapping[str, Any], file: str | None, sentinel: float) -> None:
-        self.learner, self.file, self.sentinel = learner, file, sentinel
+    def __init__(self, learner: Mapping[str, Any], source: _Source) -> None:
+        self.learner, self.file, self.source = learner, source.file, source
         self.notes: list[str] = []
         self.parameters = learner["learner_model_param"]
         self.objective = learner["objective"]["name"]
         booster = learner["gradient_booster"]
-        if booster["name"] != "gbtree":
+        if booster["name"] not in ("gbtree", "dart"):
             raise Unsupported(f"the booster is {shown(booster['name'])}", cure="train with booster='gbtree'")
-        if self.objective not in (*_BINARY, *_MANY):
+        if self.objective not in (*_BINARY, *_MANY, *_NUMBERS):
             raise Unsupported(
-                f"the objective is {shown(self.objective)}", cure=f"train with one of {listed((*_BINARY, *_MANY))}"
+                f"the objective is {shown(self.objective)}",
+                cure=f"train with one of {listed((*_BINARY, *_MANY, *_NUMBERS), most=9)}",
             )
-        self.model = booster["model"]
-        self.trees: list[Mapping[str, Any]] = self.model["trees"]
-        self.groups: list[int] = self.model["tree_info"]
+        self.weights = [float(weight) for weight in booster["weight_drop"]] if booster["name"] == "dart" else None
+        self.model = booster["model"] if self.weights is None else booster["gbtree"]["model"]
+        self.trees: Sequence[Tree] = self.model["trees"]
+        self.groups = [int(group) for group in self.model["tree_info"]]
         self.many = max(int(self.parameters["num_class"]), 1)
         if int(self.parameters.get("num_target", "1")) > 1:
             raise Unsupported("the model has several targets", cure="train one model for each target")
         if not self.trees or len(self.groups) != len(self.trees):
             raise ValueError("trees and their groups do not fit")
+        if self.weights is not None and len(self.weights) != len(self.trees):
+            raise ValueError(f"{len(self.weights)} weights of {len(self.trees)} trees")
         # A round has a tree for each class, or trees whose leaves have a value for each.
         if self.many > len(self.trees) and not all(_has_leaves_of(self.many, tree) for tree in self.trees):
             raise ValueError(f"{len(self.trees)} trees for {self.many} classes")
@@ -136,74 +162,83 @@ class _Model:
         best = self.learner.get("attributes", {}).get("best_iteration")
         if best is None:
             return
-        ends = self.model.get("iteration_indptr") or range(0, len(self.trees) + 1, self._trees_a_round())
+        ends: Sequence[int] = [int(end) for end in self.model.get("iteration_indptr", ())]
+        ends = ends or range(0, len(self.trees) + 1, self._trees_a_round())
         if 0 <= int(best) < len(ends) - 2:
             self.trees = self.trees[: ends[int(best) + 1]]
             self.groups = self.groups[: len(self.trees)]
+            self.weights = self.weights and self.weights[: len(self.trees)]
             self.notes.append(
                 f"the model was stopped early: it ends with round {int(best) + 1} of {len(ends) - 1}, its best, as"
                 " XGBClassifier.predict does"
             )
 
     def _trees_a_round(self) -> int:
-        classes = 1 if _leaf_size(self.trees[0]) > 1 else self.many
+        classes = 1 if leaf_size(self.trees[0]) > 1 else self.many
         return classes * max(int(self.model["gbtree_model_param"].get("num_parallel_tree", "1")), 1)
 
-    def graph(
+    def classifier(
         self,
         classes: Sequence[str] | None = None,
         categories: Mapping[str, Sequence[str]] | None = None,
         missing: bool = True,
-    ) -> DecisionGraph:
-        tree = self.tree()
-        names = class_names(classes, max(self.many, 2))
-        columns = self._columns(categories or {})
-        return build(columns, names, tree.root, tree.node, missing=missing, file=self.file, notes=self.notes)
+        threshold: Threshold | None = None,
+    ) -> Classifier:
+        boosted, names = self.boosted(threshold, classes)
+        variables, trees = assemble(self._columns(categories or {}), boosted.nodes, missing=missing, file=self.file)
+        made = Ensemble(variables, names, trees, boosted.sums, kind="boosted trees", notes=boosted.notes)
+        return simplest(made)
 
-    def tree(self) -> BinaryTree:
-        """The one tree that has tests; the values of all other trees, each a single leaf, are added to its leaves."""
-        grown = [index for index, tree in enumerate(self.trees) if tree["left_children"][0] != -1]
-        if len(grown) > 1:
-            each_class = f", one for each of {self.many} classes a round" if len(set(self.groups)) > 1 else ""
-            hint = " (for several classes: multi_strategy='multi_output_tree')" if each_class else ""
-            raise Unsupported(f"the class depends on {len(grown)} trees{each_class}", cure=ENSEMBLE + hint)
-        only = grown[0] if grown else 0
-        sums = self._base()
-        for index, tree in enumerate(self.trees):
-            if index != only:
-                self._add(sums, index, tree, 0)
-        tree = self.trees[only]
-        codes = self._categories(tree)
-        kinds = tree.get("split_type")
-        if _leaf_size(tree) <= 1:
-            check_scores(len(tree["left_children"]), self.many)
+    def boosted(
+        self, threshold: Threshold | None = None, classes: Sequence[str] | None = None
+    ) -> tuple[Boosted, tuple[str, ...]]:
+        """The trees and their sums, and the names of the classes."""
+        if self.objective in _NUMBERS:
+            names, rule = cutoff(refuse_without(threshold, f"the objective {self.objective}"), classes, single=True)
+        elif threshold is not None:
+            raise Unsupported(f"threshold is given, but {self.objective} decides by itself", cure="leave it out")
+        else:
+            names, rule = tuple(class_names(classes, max(self.many, 2))), self._rule()
+        start = self._base()
+        widths = {leaf_size(tree) for tree in self.trees}
+        if len(widths) > 1 or not widths <= {1, self.many}:
+            raise ValueError(f"leaves have {listed(sorted(widths))} values, and there are {self.many} scores")
+        width = widths.pop()
+        nodes = nodes_of(self.trees, width, self.source.sentinel)
+        self._note_sentinel(any(test.codes is not None for test in nodes.tests))
+        if width == 1 and not all(0 <= group < self.many for group in self.groups):
+            raise ValueError(f"trees for the classes {listed(sorted(set(self.groups)))} of {self.many}")
+        if self.weights is not None:
+            nodes = nodes._replace(values=self._weighted(nodes.values, np.diff(nodes.start), start))
+        outputs = tuple(self.groups) if width == 1 else (-1,) * len(self.trees)
+        sums = Sums(outputs, tuple(start.astype(float).tolist()), rule, single=True)
+        check_sums(nodes, sums)
+        return Boosted(nodes, sums, tuple(self.notes)), names
 
-        def node(number: int) -> Node:
-            left, right = tree["left_children"][number], tree["right_children"][number]
-            if number < 0:
-                raise ValueError(f"node {number}")
-            if left == -1:
-                margins = sums.copy()
-                self._add(margins, only, tree, number)
-                return self._decide(margins)
-            column, to_left = int(tree["split_indices"][number]), bool(tree["default_left"][number])
-            if kinds is not None and kinds[number]:
-                return Test(column, right, left, missing=not to_left, codes=codes[number])
-            threshold = nearest_single(float(tree["split_conditions"][number]))
-            if threshold != threshold:
-                raise ValueError(f"the threshold of node {number} is {threshold}")
-            test = Test(column, left, right, missing=to_left, where=(Interval(None, Cut(threshold, False)),))
-            if self.sentinel != self.sentinel or (self.sentinel < threshold) == to_left:
-                return test
-            return answered(test, Interval(Cut(self.sentinel, False), Cut(self.sentinel, True)), to_left)
+    def _rule(self) -> Rule:
+        """How sums tell the class, as XGBClassifier.predict has it."""
+        if self.objective == "binary:hinge":
+            return Rule("cuts", (least(lambda score: score > 0, single=True),))
+        if self.objective == "binary:logistic":
+            return logistic_rule()
+        return Rule("softmax32" if self.objective == "multi:softprob" else "argmax")
 
-        self._check_sentinel(bool(codes))
-        return BinaryTree(0, node)
+    def _weighted(self, values: npt.NDArray[np.float64], sizes: Any, start: _Margins) -> npt.NDArray[np.float64]:
+        """The values of the leaves of dart, each times the weight of its tree."""
+        if values.ndim > 1:
+            raise Unsupported("the trees of dart have several values at a leaf", cure="train with booster='gbtree'")
+        weights = np.repeat(np.array(self.weights, np.float32), sizes)
+        leaves = values.astype(np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.source.in_place:  # it adds a tree to the base score, and takes this off again
+                base = np.repeat(start[self.groups], sizes)
+                leaves = (base + leaves) - base
+            return (leaves * weights).astype(np.float64)
 
-    def _check_sentinel(self, categorical: bool) -> None:
-        if self.sentinel != self.sentinel:
+    def _note_sentinel(self, categorical: bool) -> None:
+        if self.source.sentinel != self.source.sentinel:
             return
-        value = number_text(self.sentinel)
+        value = number_text(self.source.sentinel)
         if categorical:
             raise Unsupported(
                 f"the model has missing={value} and tests categories, whose codes may be that number",
@@ -227,11 +262,12 @@ class _Model:
         """The names of categories, which XGBoost stores since 3.1, as bytes with offsets or as numbers."""
         stored: list[tuple[str, ...] | None] = [None] * len(skipped)
         for index, column in enumerate(self.model.get("cats", {}).get("enc", [])):
-            values = column["values"]
+            values = np.asarray(column["values"]).tolist()
             if not values or skipped[index]:
                 continue
             if "offsets" in column:
-                names = self._split_names(bytes(value % 256 for value in values), column["offsets"], index)
+                ends = np.asarray(column["offsets"]).tolist()
+                names = self._split_names(bytes(value % 256 for value in values), ends, index)
             else:
                 names = [str(int(value)) if float(value).is_integer() else str(value) for value in values]
             stored[index] = tuple(names)
@@ -249,22 +285,6 @@ class _Model:
             cure="give categories={column: [names in the order of their codes]}",
         )
 
-    def _categories(self, tree: Mapping[str, Any]) -> dict[int, frozenset[int]]:
-        listed_codes = tree.get("categories", [])
-        segments = list(
-            zip(
-                tree.get("categories_nodes", []),
-                tree.get("categories_segments", []),
-                tree.get("categories_sizes", []),
-                strict=True,
-            )
-        )
-        if min((min(start, size) for _, start, size in segments), default=0) < 0:
-            raise ValueError("a node's categories start or end below zero")
-        if sum(size for _, _, size in segments) > len(listed_codes):  # each node has codes of its own
-            raise ValueError("the nodes have more categories than there are")
-        return {node: frozenset(listed_codes[start : start + size]) for node, start, size in segments}
-
     def _base(self) -> _Margins:
         """The margin of each class before any tree."""
         scores = [float(score) for score in str(self.parameters["base_score"]).strip("[]").split(",")]
@@ -273,55 +293,11 @@ class _Model:
             raise ValueError(f"{len(base)} base scores for {self.many} classes")
         if not all(map(math.isfinite, base)):
             raise ValueError(f"the base score is {listed(base)}")
-        return np.array([_logit(score) for score in base] if self.objective == "binary:logistic" else base, np.float32)
-
-    def _add(self, margins: _Margins, index: int, tree: Mapping[str, Any], leaf: int) -> None:
-        """Add a leaf of a tree to the margins."""
-        size = _leaf_size(tree)
-        if size <= 1:
-            group = int(self.groups[index])
-            if not 0 <= group < self.many:
-                raise ValueError(f"a tree for class {group} of {self.many}")
-            chosen, values = slice(group, group + 1), [tree["split_conditions"][leaf]]
-        elif "leaf_weights" in tree:  # since 3.2 the right child of a leaf is its place among the leaves
-            start = int(tree["right_children"][leaf]) * size
-            chosen, values = slice(None), tree["leaf_weights"][start : start + size]
-        else:
-            chosen, values = slice(None), tree["base_weights"][leaf * size : (leaf + 1) * size]
-        added = np.array([nearest_single(float(value)) for value in values], np.float32)
-        with np.errstate(over="ignore"):
-            sums = margins[chosen] + added
-        if len(added) != len(margins[chosen]) or not np.isfinite(sums).all():
-            raise ValueError(f"the values of leaf {leaf} are {listed(values)}")
-        margins[chosen] = sums
-
-    def _decide(self, margins: _Margins) -> int:
-        """The class, as XGBClassifier.predict takes it from the margins, ties broken by 32-bit rounding."""
-        if self.objective == "binary:hinge":
-            return int(margins[0] > 0)
-        if self.objective == "binary:logistic":
-            score = float(margins[0])
-            return int(nearest_single(1 / nearest_single(nearest_single(math.exp(min(-score, 88.7))) + 1)) > 0.5)
-        if self.objective == "multi:softprob":
-            powers = np.exp((margins - margins.max()).astype(np.float64)).astype(np.float32)
-            total = np.cumsum(powers, dtype=np.float64)[-1]  # in order, as XGBoost adds them
-            margins = powers / np.float32(total)
-        return int(np.argmax(margins))  # the first of equal ones
+        return np.array([logit(score) for score in base] if self.objective == "binary:logistic" else base, np.float32)
 
 
-def _leaf_size(tree: Mapping[str, Any]) -> int:
-    """How many values a leaf has."""
-    return int(tree["tree_param"].get("size_leaf_vector", "1") or 1)
-
-
-def _has_leaves_of(size: int, tree: Mapping[str, Any]) -> bool:
+def _has_leaves_of(size: int, tree: Tree) -> bool:
     """Whether the leaves of a tree have that many values, and the tree holds as many as one leaf needs."""
-    return _leaf_size(tree) == size <= len(tree.get("leaf_weights") or tree["base_weights"])
-
-
-def _logit(probability: float) -> float:
-    """The margin of a probability, which XGBoost keeps away from 0 and 1."""
-    if not 0 <= probability <= 1:
-        raise ValueError(f"the base score {probability} is not a probability")
-    inside = min(max(probability, _SMALLEST_SCORE), nearest_single(1 - _SMALLEST_SCORE))
-    return nearest_single(-math.log(nearest_single(nearest_single(1 / inside) - 1)))
+    if leaf_size(tree) != size:
+        return False
+    return size <= max(len(tree.get("leaf_weights", ())), len(tree.get("base_weights", ())))

@@ -1,39 +1,54 @@
-"""From a fitted estimator to a decision graph over its raw columns, compared with the estimator's own `predict`."""
+"""From a fitted estimator to a classifier over its raw columns, compared with the estimator's own `predict`."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from quia.consistent import Edges
+from quia.ensemble import Ensemble
 from quia.errors import QuiaError, Unsupported, shown
 from quia.graph import DecisionGraph
 from quia.load import agreement
 from quia.load.binary import numbered
+from quia.load.ensembles import simplest
+from quia.load.probes import probes
 from quia.load.sklearn.follow import Frame, Walk, follow, passes
+from quia.load.sklearn.head import Head
 from quia.load.sklearn.heads import head_of
-from quia.load.sklearn.labels import Rule
+from quia.load.sklearn.joined import Joined, joined
+from quia.load.sklearn.labels import Cutoff
 from quia.load.sklearn.one_hot import Groups, look_for_groups, read_groups
 from quia.load.sklearn.predict import Predictor
 from quia.load.sklearn.sources import Categories, Source, Split, find_sources
 from quia.load.sklearn.steps import Column
 from quia.load.sklearn.tree import LEAF, Tree
-from quia.ranges import difference
+from quia.ranges import Ranges, difference
+
+if TYPE_CHECKING:
+    from quia.classifier import Classifier
 
 
 def model_of(
     estimator: Any,
     *,
     label: Any = None,
+    threshold: Any = None,
     one_hot: Any = None,
     features: Any = None,
     classes: Any = None,
     check: bool = True,
 ) -> agreement.Model:
-    """The graph of an estimator, and its own decisions."""
+    """The classifier of an estimator, and its own decisions."""
+    if threshold is not None:
+        if label is not None:
+            raise Unsupported(
+                f"label is {shown(label)} and threshold is {shown(threshold)}", cure="give one of the two"
+            )
+        label = Cutoff(threshold)
     estimator = _best_estimator(estimator)
     final, transformers = _final_and_steps(estimator)
     head = head_of(final, label, classes)
@@ -47,20 +62,17 @@ def model_of(
     walk.path.append(type(final).__name__)
     walk.check_width(len(frame.columns), int(final.n_features_in_))
     groups = read_groups(one_hot, names)
-    columns, splits = head.arriving(frame), _splits(head.tree)
-    _look_for_groups(names, frame.columns, splits, groups)
+    columns, routes_missing = head.arriving(walk, frame), head.routes_missing(frame.sparse)
+    trees = joined(head.trees, routes_missing=routes_missing)
+    splits = trees.splits
+    _look_for_groups(names, columns, splits, groups)
     sources = find_sources(
-        names,
-        walk.columns,
-        columns,
-        splits,
-        takes_missing=head.routes_missing(frame.sparse),
-        groups=groups,
-        single=head.single,
+        names, walk.columns, columns, splits, takes_missing=routes_missing, groups=groups, single=head.single
     )
-    graph = _graph(head.tree, columns, sources, head.rule, head.values)
+    states = _States(columns, sources)
+    classifier = _graph(head, trees, states) if head.sums is None else _ensemble(head, trees, states)
     predictor = Predictor(estimator, final, names, tuple(sources), head.rule, by_probability=label is not None)
-    model = agreement.Model(graph, predictor)
+    model = agreement.Model(classifier, predictor)
     if check:
         _compare(model)
     return model
@@ -116,15 +128,6 @@ def _names(estimator: Any, features: Any) -> list[str]:
     return names
 
 
-def _splits(tree: Tree) -> dict[int, set[Split]]:
-    splits: dict[int, set[Split]] = defaultdict(set)
-    inner = tree.left != LEAF
-    arrays = (tree.column[inner], tree.threshold[inner], tree.missing_left[inner])
-    for column, threshold, missing_left in zip(*(array.tolist() for array in arrays), strict=True):
-        splits[column].add((threshold, missing_left))
-    return splits
-
-
 def _look_for_groups(
     names: Sequence[str], columns: Sequence[Column], splits: dict[int, set[Split]], groups: Groups
 ) -> None:
@@ -133,11 +136,35 @@ def _look_for_groups(
     look_for_groups(names, halved - grouped)
 
 
-def _graph(tree: Tree, columns: Sequence[Column], sources: Sequence[Source], rule: Rule, values: Any) -> DecisionGraph:
-    source_index: dict[int, int] = {}
-    for index, source in enumerate(sources):
-        raws = source.values[0] if isinstance(source, Categories) else (source.raw,)
-        source_index.update(dict.fromkeys(raws, index))
+class _States:
+    """From a test of the trees to the variable that it is about, and those of its states that it sends left."""
+
+    def __init__(self, columns: Sequence[Column], sources: Sequence[Source]) -> None:
+        self.columns, self.sources = columns, sources
+        self.variables = [source.variable for source in sources]
+        self._index: dict[int, int] = {}
+        for index, source in enumerate(sources):
+            raws = source.values[0] if isinstance(source, Categories) else (source.raw,)
+            self._index.update(dict.fromkeys(raws, index))
+
+    def __call__(self, column: int, threshold: float, missing_left: bool) -> tuple[int, Ranges]:
+        variable = self._index[self.columns[column].raw]
+        return variable, self.sources[variable].left(self.columns[column], threshold, missing_left)
+
+
+def _ensemble(head: Head, trees: Joined, states: _States) -> Classifier:
+    assert head.sums is not None
+    assert head.rule.classes is not None
+    return simplest(
+        Ensemble(
+            tuple(states.variables), head.rule.classes, trees.trees(states), head.sums, kind=head.kind, notes=head.notes
+        )
+    )
+
+
+def _graph(head: Head, tests_of: Joined, states: _States) -> DecisionGraph:
+    (tree,), rule, values = head.trees, head.rule, head.values
+    assert values is not None
     leaves = np.flatnonzero(tree.left == LEAF)
     class_of_leaf = dict(zip(leaves.tolist(), rule.decide(values[leaves]), strict=True))
     classes = rule.classes if rule.classes is not None else tuple(sorted(set(class_of_leaf.values())))
@@ -146,7 +173,7 @@ def _graph(tree: Tree, columns: Sequence[Column], sources: Sequence[Source], rul
     position = {node: index for index, node in enumerate(order)}
     tests, labels = [], []
     edges: list[Edges] = []
-    sides_of: dict[tuple[int, float, bool], Any] = {}
+    sides_of: dict[int, tuple[int, Ranges, Ranges]] = {}
     for node in order:
         left, right = int(tree.left[node]), int(tree.right[node])
         if left == LEAF:
@@ -154,17 +181,16 @@ def _graph(tree: Tree, columns: Sequence[Column], sources: Sequence[Source], rul
             labels.append(class_number[class_of_leaf[node]])
             edges.append(())
             continue
-        key = (int(tree.column[node]), float(tree.threshold[node]), bool(tree.missing_left[node]))
-        column = columns[key[0]]
-        variable = source_index[column.raw]
-        if key not in sides_of:
-            sides_of[key] = _sides(sources[variable], column, *key[1:])
-        to_left, to_right = sides_of[key]
+        test = int(tests_of.test[node])
+        if test not in sides_of:
+            variable, to_left = states(*tests_of.asked(test))
+            sides_of[test] = variable, to_left, difference(((0, states.variables[variable].size - 1),), to_left)
+        variable, to_left, to_right = sides_of[test]
         tests.append(variable)
         labels.append(-1)
         edges.append(((to_left, position[left]), (to_right, position[right])))
     names = [f"n{node}" for node in order]
-    return DecisionGraph.build([s.variable for s in sources], classes, tests, labels, edges, names=names)
+    return DecisionGraph.build(states.variables, classes, tests, labels, edges, names=names)
 
 
 def _children_first(tree: Tree) -> list[int]:
@@ -178,13 +204,8 @@ def _children_first(tree: Tree) -> list[int]:
     return order[::-1]
 
 
-def _sides(source: Source, column: Column, threshold: float, missing_left: bool) -> tuple[Any, Any]:
-    left = source.left(column, threshold, missing_left)
-    return left, difference(((0, source.variable.size - 1),), left)
-
-
 def _compare(model: agreement.Model) -> None:
-    report = agreement.compare(model, agreement.probes(model.classifier, limit=agreement.PROBES))
+    report = agreement.compare(model, probes(model.classifier, limit=agreement.PROBES))
     if report.disagreements:
         raise QuiaError(
             f"what was loaded does not decide as the model does: {report.disagreements[0]};"

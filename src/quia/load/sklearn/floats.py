@@ -14,6 +14,7 @@ Floats = npt.NDArray[np.float64]
 Function = Callable[[Floats], Floats]
 
 LARGEST = float(np.finfo(np.float64).max)
+_MOST_CELLS = 1_000_000  # pieces times thresholds that are searched at once
 _SIGN = np.int64(np.iinfo(np.int64).min)
 
 
@@ -57,6 +58,16 @@ def crossings(
     Without `single` it is compared in 64 bits.
     Complexity: 64 calls of the function, on arrays of at most one number a piece and threshold.
     """
+    result: list[Crossing] = []
+    at_once = max(1, _MOST_CELLS // len(pieces.low))
+    for start in range(0, len(thresholds), at_once):
+        result += _crossings(function, pieces, thresholds[start : start + at_once], missing_left, single)
+    return result
+
+
+def _crossings(
+    function: Function, pieces: Pieces, thresholds: Floats, missing_left: bool, single: bool
+) -> list[Crossing]:
     low, high = (np.tile(ends, (len(thresholds), 1)) for ends in pieces)
     limit = np.broadcast_to(thresholds[:, None], low.shape)
 
@@ -69,19 +80,15 @@ def crossings(
     last = high.copy()
     crossed = at_low != at_high
     last[crossed] = _last_as_at_low(holds, low[crossed], high[crossed], at_low[crossed], limit[crossed])
-    result = []
-    for starts, ends, lasts, highs in zip(at_low, at_high, last, high, strict=True):
-        borders, now = [], bool(starts[0])
-        # Within a piece the test turns after its `last`; between two, after the end of the first.
-        for piece in range(len(starts)):
-            if bool(starts[piece]) != now:
-                borders.append(float(highs[piece - 1]))
-                now = not now
-            if bool(ends[piece]) != now:
-                borders.append(float(lasts[piece]))
-                now = not now
-        result.append(Crossing(bool(starts[0]), tuple(borders)))
-    return result
+    # Within a piece the test turns after its `last`; between two, after the end of the first.
+    results = np.stack([at_low, at_high], axis=2).reshape(len(thresholds), -1)
+    row, place = np.nonzero(results[:, 1:] != results[:, :-1])
+    borders = np.where(place % 2 == 0, last[row, place // 2], high[row, place // 2]).tolist()
+    ends = np.searchsorted(row, np.arange(len(thresholds) + 1)).tolist()
+    return [
+        Crossing(first, tuple(borders[start:end]))
+        for first, start, end in zip(at_low[:, 0].tolist(), ends, ends[1:], strict=False)
+    ]
 
 
 def cut_after(border: float) -> Cut:
@@ -104,12 +111,12 @@ def _last_as_at_low(
     holds: Callable[[Floats, Floats], Any], low: Floats, high: Floats, at_low: npt.NDArray[np.bool_], limit: Floats
 ) -> Floats:
     """The last number of each interval at which the test is still as it is at the low end."""
-    same, other = _ordinal(low), _ordinal(high)
+    same, other = ordinal_of(low), ordinal_of(high)
     while len(same) and bool(np.any(other - 1 > same)):
         middle = (same & other) + ((same ^ other) >> 1)  # an average that cannot overflow
-        is_same = holds(_number(middle), limit) == at_low
+        is_same = holds(number_of(middle), limit) == at_low
         same, other = np.where(is_same, middle, same), np.where(is_same, other, middle)
-    return _number(same)
+    return number_of(same)
 
 
 def _split_after(pieces: Pieces, last: float) -> Pieces:
@@ -129,11 +136,11 @@ def _split_where(pieces: Pieces, holds: Callable[[Floats], Any]) -> Pieces:
     return pieces
 
 
-def _ordinal(x: Floats) -> npt.NDArray[np.int64]:
+def ordinal_of(x: Floats) -> npt.NDArray[np.int64]:
     """The floats numbered in their order; both zeros have the number 0."""
     bits = x.view(np.int64)
     return np.where(bits >= 0, bits, _SIGN - bits)
 
 
-def _number(ordinal: npt.NDArray[np.int64]) -> Floats:
+def number_of(ordinal: npt.NDArray[np.int64]) -> Floats:
     return np.where(ordinal >= 0, ordinal, _SIGN - ordinal).view(np.float64)

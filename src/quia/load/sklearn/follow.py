@@ -15,8 +15,6 @@ import numpy as np
 from quia.errors import TooLarge, Unsupported, listed, shown
 from quia.load.sklearn.steps import Column, Formula, NoMissing
 
-TREES = ("DecisionTreeClassifier", "ExtraTreeClassifier", "DecisionTreeRegressor", "ExtraTreeRegressor")
-
 _MOST_STEPS = 20_000
 _MOST_COLUMNS = 2_000_000
 

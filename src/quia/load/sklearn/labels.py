@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from quia.cuts import Cut, Interval, number_text
+from quia.cuts import Cut, Interval, first_above, number_text
 from quia.errors import Unsupported, did_you_mean, listed, shown
+from quia.load.regressors import cutoff
 
 Values = npt.NDArray[np.float64]
 
@@ -21,20 +22,26 @@ _SIGN = re.compile(r"\s*(<=|<)\s*")
 
 
 class Rule(NamedTuple):
-    """All classes, if they are known, and a function from a row of values for each leaf to the name of its class."""
+    """All classes, if they are known, and a function from a row of values for each leaf to the name of its class.
+
+    What decides is a single number if there are `cuts`: its class is the number of cuts that it reaches. With `column`
+    it is the probability of that class, negated; without, a regressor's value. If there are none (), the greatest value
+    decides; if that is not known (None), a function.
+    """
 
     classes: tuple[str, ...] | None
     decide: Callable[[Values], list[str]]
+    cuts: tuple[float, ...] | None = None
+    column: int | None = None
+
+    def scores(self, values: Values) -> Values:
+        """What is added up, of the values at leaves: all of them, or the one that is cut."""
+        return values if self.column is None else -values[:, [self.column]]
 
 
 def greatest(classes: Sequence[str]) -> Rule:
     """The class of greatest probability, the first of equals, as `predict` has it."""
-    return Rule(tuple(classes), lambda values: [classes[at] for at in np.argmax(values, axis=1).tolist()])
-
-
-def by_number(classes: Sequence[str]) -> Rule:
-    """The class whose number is the leaf's value."""
-    return Rule(tuple(classes), lambda values: [classes[int(number)] for number in values[:, 0].tolist()])
+    return Rule(tuple(classes), lambda values: [classes[at] for at in np.argmax(values, axis=1).tolist()], ())
 
 
 def for_classifier(classes: Sequence[str], label: Any) -> Rule:
@@ -46,6 +53,11 @@ def for_classifier(classes: Sequence[str], label: Any) -> Rule:
     """
     if label is None:
         return greatest(classes)
+    if isinstance(label, Cutoff):
+        raise Unsupported(
+            f"threshold is {shown(label.threshold)}, but the model predicts classes",
+            cure=f"leave it out, or cut off a probability, as in label='{classes[0]} >= 0.3'",
+        )
     if callable(label):
         return _by_function(lambda row: label(dict(zip(classes, row, strict=True))))
     parsed = _CUT_OFF.fullmatch(label) if isinstance(label, str) else None
@@ -68,11 +80,19 @@ def for_classifier(classes: Sequence[str], label: Any) -> Rule:
         reached = share >= limit if sign == ">=" else share > limit
         return [name if is_reached else rest for is_reached in reached.tolist()]
 
-    return Rule((name, rest), decide)
+    # The named class comes first, so the probability is negated: what reaches the cut is the rest.
+    cut = math.nextafter(-limit, math.inf) if sign == ">=" else -limit
+    return Rule((name, rest), decide, (cut,), column)
 
 
-def for_regressor(label: Any) -> Rule:
-    """The rule for a regressor: `label` splits its values into bands.
+class Cutoff(NamedTuple):
+    """The option `threshold`: what a regressor predicts, from there on, is another class."""
+
+    threshold: Any
+
+
+def for_regressor(label: Any, classes: Any = None) -> Rule:
+    """The rule for a regressor: `label` splits its values into bands; those of a Cutoff may have names in `classes`.
 
     >>> rule = for_regressor("low < 100 <= middle < 200 <= high")
     >>> rule.classes, rule.decide(np.array([[99.9], [100.0], [200.0]]))
@@ -80,16 +100,29 @@ def for_regressor(label: Any) -> Rule:
     >>> for_regressor([100, 200]).classes
     ('< 100', '[100, 200)', '>= 200')
     """
+    if isinstance(label, Cutoff):
+        names, rule = cutoff(label.threshold, classes, single=False)
+        return by_cuts(names, rule.cuts)
+    if classes is not None:
+        raise Unsupported("a regressor has no classes to name", cure="name its bands in label, or give a threshold")
     if label is None:
         raise Unsupported(
             "a regressor decides on no class",
-            cure="split its values into classes, as in label='low < 100 <= high' or label=[100, 200]",
+            cure="give its cutoff, as in threshold=100, or name classes, as in label='low < 100 <= high'",
         )
     if callable(label):
         return _by_function(lambda row: label(float(row[0])))
     names, cuts = _bands(label)
-    below = np.array([cut.last_below(False) for cut in cuts])
-    return Rule(names, lambda values: [names[band] for band in np.searchsorted(below, values[:, 0]).tolist()])
+    return by_cuts(names, [first_above(cut.last_below(False)) for cut in cuts])
+
+
+def by_cuts(names: tuple[str, ...], cuts: Sequence[float]) -> Rule:
+    """The class whose number is how many cuts a value reaches."""
+
+    def decide(values: Values) -> list[str]:
+        return [names[band] for band in np.searchsorted(cuts, values[:, 0], side="right").tolist()]
+
+    return Rule(names, decide, tuple(cuts))
 
 
 def class_names(classes: Iterable[Any], new_names: Any = None) -> list[str]:

@@ -1,9 +1,10 @@
-"""The estimator's own decisions on instances of its decision graph."""
+"""The estimator's own decisions on instances of the classifier that was made of it."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -36,7 +37,7 @@ class Predictor:
     def __call__(self, rows: Sequence[Mapping[str, Any]]) -> list[str | None]:
         at_once = max(1, _MOST_CELLS // max(len(self.names), int(self.final.n_features_in_)))
         blocks = (rows[start : start + at_once] for start in range(0, len(rows), at_once))
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), in_this_process(self.final):
             warnings.simplefilter("ignore")  # unknown categories, casts that overflow, columns without names
             return [decision for block in blocks for decision in self._decide(self._raw(block), len(block))]
 
@@ -97,6 +98,20 @@ class Predictor:
         if all(column.dtype == np.float64 for column in columns):
             return np.column_stack(columns)
         return np.array([column.tolist() for column in columns], object).T
+
+
+def in_this_process(final: Any) -> AbstractContextManager[Any]:
+    """A context in which an ensemble predicts without other processes, and in a certain order.
+
+    The trees of a forest are added as they come, one by one here; those of a bag in as many parts as there are jobs.
+    """
+    if not type(final).__module__.startswith("sklearn.ensemble."):
+        return nullcontext()
+    import joblib
+
+    backend = "threading" if type(final).__name__.startswith("Bagging") else "sequential"
+    context: AbstractContextManager[Any] = joblib.parallel_backend(backend, n_jobs=None)
+    return context
 
 
 def _column(values: Sequence[Any]) -> Any:
