@@ -40,14 +40,14 @@ class Inquiry {
  private:
   bool escapes(const std::int32_t* point);
   void forget();
-  std::optional<Point> find_escape(const Domain& domain, Budget& budget);
+  bool find_escape(const Domain& domain, Point& found, Budget& budget);
   class Reduction;
   enum class Outcome { none, found, open };
-  Outcome search(const Way& way, const Domain& domain, std::size_t most_boxes, std::optional<Point>& found,
-                 Budget& budget);
-  Outcome bound_all(const Domain& domain, std::optional<Point>& found, Budget& budget);
+  Outcome search(const Way& way, const Domain& domain, std::size_t most_boxes, Point& found, Budget& budget);
+  // One bound for each way: it may prove that there is no escape, find one, or leave it open.
+  Outcome bound_all(const Domain& domain, Point& found, Budget& budget);
   std::vector<std::int32_t> free_variables(const Domain& domain) const;
-  std::optional<Point> look_near(const Way& way, const Domain& domain, Budget& budget);
+  bool look_near(const Way& way, const Domain& domain, Point& found, Budget& budget);
   std::optional<Relaxation::Split> open_split(const Way& way, const Domain& domain);
   std::optional<Relaxation::Split> open_split(std::size_t tree, const Domain& domain) const;
   void draw_near(Point& point, const Domain& domain);
