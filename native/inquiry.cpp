@@ -13,17 +13,21 @@ constexpr std::size_t strike_again = 4, most_remembered = 1000;
 
 Inquiry::Inquiry(const Ensemble& ensemble, std::span<const std::int32_t> states, std::span<const std::uint8_t> keeps)
     : ensemble_(ensemble), states_(states.begin(), states.end()), keeps_(keeps.begin(), keeps.end()),
-      ways_(ways_out(ensemble, keeps)), relaxation_(ensemble), descent_(ensemble) {}
+      ways_(ways_out(ensemble, keeps)), descent_(ensemble) {}
 
 bool Inquiry::escapes(const std::int32_t* point) { return !keeps_[ensemble_.decide(point, leaves_, scores_)]; }
 
-// Of very many instances the older ones are forgotten: looking through them would take longer than finding another.
-void Inquiry::forget() {
-  if (escaped_.size() > most_remembered) escaped_.erase(escaped_.begin(), escaped_.begin() + most_remembered / 2);
+Inquiry::Answering::Answering(Inquiry& inquiry) : inquiry_(inquiry) {
+  inquiry.relaxation_ = std::make_unique<Relaxation>(inquiry.ensemble_);
+  // Of very many instances the older ones are forgotten: looking through them would take longer than finding another.
+  std::vector<Point>& escaped = inquiry.escaped_;
+  if (escaped.size() > most_remembered) escaped.erase(escaped.begin(), escaped.begin() + most_remembered / 2);
 }
 
+Inquiry::Answering::~Answering() { inquiry_.relaxation_.reset(); }
+
 std::optional<Point> Inquiry::escape(const Domain& domain, Budget& budget) {
-  forget();
+  const Answering answering(*this);
   for (const Point& point : escaped_)
     if (domain.contains(point)) return point;
   Point found;
@@ -99,15 +103,15 @@ Inquiry::Outcome Inquiry::search(const Way& way, const Domain& domain, std::size
     Domain box = std::move(stack.back());
     stack.pop_back();
     const Mix mix = mixed(way, weights);
-    relaxation_.build(mix, box, budget);
+    relaxation_->build(mix, box, budget);
     // Where sums are exact, a tie is one, and is no matter of rounding.
-    const double limit = way.needs.size() == 1 && relaxation_.is_exact()
+    const double limit = way.needs.size() == 1 && relaxation_->is_exact()
                              ? (mix.takes_ties ? Ensemble::grain : -Ensemble::grain) / 2
                              : mix.limit;
-    const auto is_out = [&] { return relaxation_.bound() > limit && relaxation_.safe_bound(budget) > limit; };
+    const auto is_out = [&] { return relaxation_->bound() > limit && relaxation_->safe_bound(budget) > limit; };
     if (is_out()) continue;
     Point point = box.nearest(states_);
-    if (relaxation_.is_constant()) {
+    if (relaxation_->is_constant()) {
       if (escapes(point.data())) return end(point);
       if (const auto open = open_split(way, box)) {
         stack.push_back(box.side(open->variable, open->state, false));
@@ -116,21 +120,21 @@ Inquiry::Outcome Inquiry::search(const Way& way, const Domain& domain, std::size
       continue;
     }
     bool is_pruned = false;
-    double last = relaxation_.bound();
+    double last = relaxation_->bound();
     const int most = most_boxes == 1 ? sweeps_in_trial : is_root ? sweeps_at_root : sweeps_below;
     for (int i = 1; i <= most && !is_pruned; ++i) {
-      relaxation_.sweep(budget);
+      relaxation_->sweep(budget);
       ++sweeps_;
       is_pruned = is_out();
       if (is_pruned || (i % sweeps_between_proposals && i < most)) continue;
-      relaxation_.propose(point);
+      relaxation_->propose(point);
       if (escapes(point.data())) return end(point);
       if (way.needs.size() == 1) {
         descent_.start(mix, point);
         descent_.descend(free, box, 0, budget);
         if (descent_.sum() <= 0 && escapes(descent_.point().data())) return end(descent_.point());
       }
-      const double now = relaxation_.bound();
+      const double now = relaxation_->bound();
       if (now - last < 0.02 * (limit - now)) break;
       last = now;
     }
@@ -151,10 +155,10 @@ Inquiry::Outcome Inquiry::search(const Way& way, const Domain& domain, std::size
         for (double& weight : weights) weight = std::max(weight / total * static_cast<double>(weights.size()), 1e-3);
       }
     }
-    const Relaxation::Struck struck = relaxation_.strike_out(limit, box, budget);
+    const Relaxation::Struck struck = relaxation_->strike_out(limit, box, budget);
     if (struck.is_all) continue;
     const bool is_much_smaller = struck.cells * strike_again > struck.of;
-    const Relaxation::Split split = is_much_smaller ? Relaxation::Split{} : relaxation_.best_split(limit, box, budget);
+    const Relaxation::Split split = is_much_smaller ? Relaxation::Split{} : relaxation_->best_split(limit, box, budget);
     if (split.variable < 0) {
       stack.push_back(std::move(box));
       continue;

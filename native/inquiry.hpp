@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -39,9 +40,9 @@ class Inquiry {
 
  private:
   bool escapes(const std::int32_t* point);
-  void forget();
   bool find_escape(const Domain& domain, Point& found, Budget& budget);
   class Reduction;
+  class Answering;
   enum class Outcome { none, found, open };
   Outcome search(const Way& way, const Domain& domain, std::size_t most_boxes, Point& found, Budget& budget);
   // One bound for each way: it may prove that there is no escape, find one, or leave it open.
@@ -56,12 +57,24 @@ class Inquiry {
   Point states_;
   std::vector<std::uint8_t> keeps_;
   std::vector<Way> ways_;
-  Relaxation relaxation_;
+  std::unique_ptr<Relaxation> relaxation_;  // while a question is answered: it takes much room
   Descent descent_;
   std::vector<Point> escaped_;  // instances found so far whose class is not kept
   std::vector<std::int32_t> leaves_;
   std::vector<double> scores_;
   std::size_t boxes_ = 0, sweeps_ = 0;
+};
+
+// What is in use only while a question is answered.
+class Inquiry::Answering {
+ public:
+  explicit Answering(Inquiry& inquiry);
+  ~Answering();
+  Answering(const Answering&) = delete;
+  Answering& operator=(const Answering&) = delete;
+
+ private:
+  Inquiry& inquiry_;
 };
 
 }  // namespace quia

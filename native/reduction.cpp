@@ -221,7 +221,7 @@ class Inquiry::Reduction {
 };
 
 Inquiry::Sufficient Inquiry::sufficient(std::span<const std::int32_t> order, const Domain& worlds, Budget& budget) {
-  forget();
+  const Answering answering(*this);
   return Reduction(*this, order, worlds, budget).run();
 }
 
