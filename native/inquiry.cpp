@@ -1,12 +1,14 @@
 #include "inquiry.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace quia {
 
 namespace {
 
 constexpr int sweeps_at_root = 60, sweeps_in_trial = 8, sweeps_below = 16, sweeps_between_proposals = 4;
+constexpr double least_weight = 1e-3;
 constexpr std::size_t strike_again = 4, most_remembered = 1000;
 
 }  // namespace
@@ -86,10 +88,32 @@ bool Inquiry::look_near(const Way& way, const Domain& domain, Point& found, Budg
   return true;
 }
 
+// For each need a weight: 1 for what an instance lacks most, little for what it does not lack.
+void Inquiry::lacks(const Way& way, const Point& point, std::vector<double>& weights) {
+  double most = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    descent_.start(way.needs[i], point);
+    weights[i] = std::max(descent_.sum(), 0.0);
+    most = std::max(most, weights[i]);
+  }
+  for (double& weight : weights) weight = most > 0 ? std::max(weight / most, least_weight) : 1;
+}
+
 Inquiry::Outcome Inquiry::search(const Way& way, const Domain& domain, std::size_t most_boxes, Point& found,
                                  Budget& budget) {
   const std::vector<std::int32_t> free = free_variables(domain);
+  const bool is_single = way.needs.size() == 1;
+  // A sum of several needs may be low where one of them is not yet met: then lower is better.
+  const double low_enough = is_single ? 0 : -std::numeric_limits<double>::infinity();
   std::vector<double> weights(way.needs.size(), 1.0);
+  if (!is_single) {
+    lacks(way, domain.nearest(states_), weights);
+    for (std::size_t i = 0; i < way.needs.size(); ++i) {  // that one of them cannot be met is proved more easily
+      if (weights[i] <= least_weight) continue;
+      const Outcome alone = search({{way.needs[i]}}, domain, 1, found, budget);
+      if (alone != Outcome::open) return alone;
+    }
+  }
   std::vector<Domain> stack{domain};
   bool is_root = true;
   const auto end = [&](Point point) {
@@ -105,9 +129,8 @@ Inquiry::Outcome Inquiry::search(const Way& way, const Domain& domain, std::size
     const Mix mix = mixed(way, weights);
     relaxation_->build(mix, box, budget);
     // Where sums are exact, a tie is one, and is no matter of rounding.
-    const double limit = way.needs.size() == 1 && relaxation_->is_exact()
-                             ? (mix.takes_ties ? Ensemble::grain : -Ensemble::grain) / 2
-                             : mix.limit;
+    const double limit =
+        is_single && relaxation_->is_exact() ? (mix.takes_ties ? Ensemble::grain : -Ensemble::grain) / 2 : mix.limit;
     const auto is_out = [&] { return relaxation_->bound() > limit && relaxation_->safe_bound(budget) > limit; };
     if (is_out()) continue;
     Point point = box.nearest(states_);
@@ -129,11 +152,9 @@ Inquiry::Outcome Inquiry::search(const Way& way, const Domain& domain, std::size
       if (is_pruned || (i % sweeps_between_proposals && i < most)) continue;
       relaxation_->propose(point);
       if (escapes(point.data())) return end(point);
-      if (way.needs.size() == 1) {
-        descent_.start(mix, point);
-        descent_.descend(free, box, 0, budget);
-        if (descent_.sum() <= 0 && escapes(descent_.point().data())) return end(descent_.point());
-      }
+      descent_.start(mix, point);
+      descent_.descend(free, box, low_enough, budget);
+      if (descent_.sum() <= 0 && escapes(descent_.point().data())) return end(descent_.point());
       const double now = relaxation_->bound();
       if (now - last < 0.02 * (limit - now)) break;
       last = now;
@@ -141,19 +162,10 @@ Inquiry::Outcome Inquiry::search(const Way& way, const Domain& domain, std::size
     is_root = false;
     if (is_pruned) continue;
     if (boxes + 1 == most_boxes) return Outcome::open;
-    if (way.needs.size() > 1) {  // what the proposal lacks counts for more from now on
-      double most_lacking = 0;
-      std::vector<double> lack;
-      for (const Mix& need : way.needs) {
-        descent_.start(need, point);
-        lack.push_back(std::max(descent_.sum(), 0.0));
-        most_lacking = std::max(most_lacking, lack.back());
-      }
-      if (most_lacking > 0) {
-        double total = 0;
-        for (std::size_t i = 0; i < weights.size(); ++i) total += weights[i] *= 0.7 + lack[i] / most_lacking;
-        for (double& weight : weights) weight = std::max(weight / total * static_cast<double>(weights.size()), 1e-3);
-      }
+    if (!is_single) {  // what the proposal lacks counts for more from now on
+      std::vector<double> more(weights.size());
+      lacks(way, point, more);
+      for (std::size_t i = 0; i < weights.size(); ++i) weights[i] = std::max((weights[i] + more[i]) / 2, least_weight);
     }
     const Relaxation::Struck struck = relaxation_->strike_out(limit, box, budget);
     if (struck.is_all) continue;

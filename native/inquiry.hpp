@@ -44,6 +44,7 @@ class Inquiry {
   class Reduction;
   class Answering;
   enum class Outcome { none, found, open };
+  void lacks(const Way& way, const Point& point, std::vector<double>& weights);
   Outcome search(const Way& way, const Domain& domain, std::size_t most_boxes, Point& found, Budget& budget);
   // One bound for each way: it may prove that there is no escape, find one, or leave it open.
   Outcome bound_all(const Domain& domain, Point& found, Budget& budget);
