@@ -61,7 +61,8 @@ class Answer(AboutQuestion):
     def in_time(self) -> bool:
         """Whether time and memory were enough; a limit is no fault."""
         limit = self.necessary.limit
-        listed = (each.complete or len(each) == limit for each in (self.necessary, self.sufficient, self.changes))
+        shown = (self.necessary, self.sufficient, self.changes)
+        listed = (each.complete or len(each) == limit or each.is_enough for each in shown)
         counted = (each.complete or each.set_count is not None for each in (self.necessary, self.sufficient))
         return all(listed) and all(counted)
 

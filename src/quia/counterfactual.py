@@ -19,7 +19,7 @@ from quia.reason import Members
 from quia.region import Region
 from quia.values import plain_value
 from quia.variables import UNKNOWN, Variable
-from quia.widen import Widening
+from quia.widen import Enough, Widening
 
 MOST_RANKED = 1000
 """Of so many sets of features at a time the regions are put in order."""
@@ -83,35 +83,37 @@ class Counterfactuals(tuple[Counterfactual, ...]):
     """The nearest changes; `complete` says whether these are all.
 
     Where time ran out before it was told which are the nearest, they are not `are_nearest`: there may be nearer ones.
+    Where time was enough, but not all regions of the same features were looked for, they are `is_enough`.
     """
 
     complete: bool
     are_nearest: bool
+    is_enough: bool
 
     @classmethod
     def within(cls, found: Iterable[Counterfactual], limit: int | None, all_known: bool) -> Counterfactuals:
         """As many as limit and time allow."""
         kept: list[Counterfactual] = []
-        complete = all_known
+        complete, is_enough = all_known, False
         try:
             for one in found:
                 if len(kept) == limit:
                     complete = False
                     break
                 kept.append(one)
-        except OutOfTime:
-            complete = False
+        except OutOfTime as late:
+            complete, is_enough = False, all_known and isinstance(late, Enough)
         made = cls(kept)
-        made.complete, made.are_nearest = complete, all_known
+        made.complete, made.are_nearest, made.is_enough = complete, all_known, is_enough
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (tuple(self), self.complete, self.are_nearest)
+        return _restored, (tuple(self), self.complete, self.are_nearest, self.is_enough)
 
 
-def _restored(found: Iterable[Counterfactual], complete: bool, are_nearest: bool) -> Counterfactuals:
+def _restored(found: Iterable[Counterfactual], complete: bool, are_nearest: bool, is_enough: bool) -> Counterfactuals:
     made = Counterfactuals.within(found, None, complete)
-    made.are_nearest = are_nearest
+    made.are_nearest, made.is_enough = are_nearest, is_enough
     return made
 
 
@@ -152,8 +154,9 @@ def changes(
     Each set of features is there before any is there twice; then what crosses the smallest share of a feature's
     states comes first, and equals as the reasons come. Where variables are unknown, what is certain comes before what
     only could be. That a value goes missing is no advice, unless it is asked for. The order is that of MOST_RANKED
-    sets of features at a time. OutOfTime if the clock ends; what was found until then is given before. So it is where
-    only the first so many are wanted, and regions that must be looked for are too many: the widest found stand for all.
+    sets of features at a time. OutOfTime if the clock ends; what was found until then is given before. Likewise Enough
+    where only the first so many are wanted, and regions that must be looked for are too many: the widest found stand
+    for all.
 
     Where nothing is unknown and there is one class only that changes can lead to, the general necessary reasons are
     these regions: if they are `known` by the features of each, they are taken as they are.
@@ -161,7 +164,7 @@ def changes(
     source = iter(necessary)
     while True:
         ranked: list[tuple[Any, Change]] = []
-        is_late = taken = False
+        is_late = is_short = taken = False
         try:
             for place, reason in zip(count(), islice(source, MOST_RANKED), strict=False):
                 taken = True
@@ -173,6 +176,8 @@ def changes(
                 found: list[Change] = []
                 try:
                     found += regions
+                except Enough:
+                    is_short = True
                 except OutOfTime:  # of what this reason may take, or of all
                     is_late = True
                     clock()
@@ -183,6 +188,8 @@ def changes(
         yield from (change for _, change in sorted(ranked, key=lambda pair: pair[0]))
         if is_late:
             raise OutOfTime
+        if is_short:
+            raise Enough
         if not taken:
             return
 
@@ -214,16 +221,16 @@ def _regions(
         widening = Widening(classifier, asked, "necessary")
         # Where they cost nothing, all of them are put in order; where it is a search, none may take all the time.
         wanted, own = (None, clock) if widening.is_direct else (most, clock.share(_SHARE))
-        boxes, is_whole, _ = widening.boxes_in_time(reason, own, most=wanted, certain=is_partial)
+        boxes, is_whole, _, in_time = widening.boxes_in_time(reason, own, most=wanted, certain=is_partial)
         sure = _advice(question, reason, boxes, missing)
         yield from (Change(reason, box, label, True) for box in sure)
         if is_whole and is_partial:
-            boxes, is_whole, _ = widening.boxes_in_time(reason, own, most=wanted)
+            boxes, is_whole, _, in_time = widening.boxes_in_time(reason, own, most=wanted)
             perhaps = _advice(question, reason, boxes, missing)
             new = (box for box in perhaps if not any(is_within(box, other) for other in sure))
             yield from (Change(reason, box, label, False) for box in new)
         if not is_whole:
-            raise OutOfTime
+            raise Enough if in_time else OutOfTime
 
 
 def _known_regions(question: Question, reason: Members, boxes: list[Box], missing: bool) -> Iterator[Change]:

@@ -13,7 +13,7 @@ from quia.caching import cached_property
 from quia.patience import OutOfTime, Patience
 from quia.reason import Members, Reason
 from quia.reasons import MOST_KEPT, Reasons
-from quia.widen import Widening
+from quia.widen import Enough, Widening
 
 _SHARE = 0.4  # of the time that is left for widening, so much the next set of features has
 
@@ -31,7 +31,9 @@ class _Kept:
 
     def __init__(self, source: Iterator[Reason]) -> None:
         self.is_late = False
-        """Whether time ran out, as far as has been read."""
+        """Whether time ran out, or no more were looked for, as far as has been read."""
+        self.is_enough = False
+        """Whether it was not time that ran out."""
         self._source, self._kept = source, list[Reason]()
         self._lock = threading.Lock()
 
@@ -49,8 +51,8 @@ class _Kept:
         """Whether there is one more."""
         try:
             self._kept.append(next(self._source))
-        except OutOfTime:
-            self.is_late = True
+        except OutOfTime as late:
+            self.is_late, self.is_enough = True, isinstance(late, Enough)
             return False
         except StopIteration:
             return False
@@ -97,6 +99,11 @@ class GeneralReasons(Reasons):
         return _First(found[:limit], is_all, is_ordered or self._answer.is_ordered)
 
     @property
+    def is_enough(self) -> bool:
+        """Whether not all are given, though time was enough: no more were looked for over the same features."""
+        return self._keeps_first and not self._first.complete and self._kept.is_enough and self._is_listing_whole
+
+    @property
     def is_ordered(self) -> bool:
         """Whether iterating gives the shortest (cheapest) first; else they come as they were found."""
         return self._first.is_ordered if self._keeps_first else super().is_ordered
@@ -108,19 +115,23 @@ class GeneralReasons(Reasons):
             return
 
     def _every(self, most: int | None = None) -> Iterator[Reason]:
-        """All of them, or the first so many; OutOfTime, in the end, where the time was too short to widen each."""
+        """All of them, or the first so many; OutOfTime, in the end, where the time was too short to widen each.
+
+        Enough, where it was not, but no more were looked for.
+        """
         patience = self.patience.part(self.patience.for_last_step)
         left = most
-        is_late = False
+        is_late = is_short = False
         for members in self._listing():
             # Where widening is a search, each set of features has a share of the time: the first could take it all.
             share = patience if self.widening.is_direct or left == 1 else patience.share(_SHARE)
             if is_late and patience.left is not None and patience.left < _SHARE**3 * (patience.seconds or 0):
                 break  # few that are wide say more than many that are not
-            widened, is_whole = self._widened(members, share, left)
+            widened, is_whole, in_time = self._widened(members, share, left)
             if not is_whole and self.widening.is_direct:
                 raise OutOfTime
-            is_late |= not is_whole
+            is_late |= not in_time
+            is_short |= not is_whole
             for reason in islice(widened, left):
                 yield reason
                 left = None if left is None else left - 1
@@ -128,15 +139,19 @@ class GeneralReasons(Reasons):
                 break
         if is_late:
             raise OutOfTime
+        if is_short:
+            raise Enough
 
-    def _widened(self, members: Members, patience: Patience, most: int | None = None) -> tuple[Iterable[Reason], bool]:
-        """The general reasons over a set of features, and whether these are all."""
+    def _widened(
+        self, members: Members, patience: Patience, most: int | None = None
+    ) -> tuple[Iterable[Reason], bool, bool]:
+        """The general reasons over a set of features, whether these are all, and whether time was enough."""
         as_it_is = (self._reason(members),)
         if members in self._answer.loose:
-            return as_it_is, True
+            return as_it_is, True, True
         with patience.step() as clock:
-            found, is_whole = self.widening.reasons(members, clock, most=most)
-        return (found, True) if is_whole else (tuple(islice(found, 1)) or as_it_is, False)
+            found, is_whole, in_time = self.widening.reasons(members, clock, most=most)
+        return (found, True, True) if is_whole else (tuple(islice(found, 1)) or as_it_is, False, in_time)
 
     @cached_property
     def count(self) -> int | None:

@@ -96,6 +96,11 @@ class Reasons(ByFields):
         return self._ends_by_itself
 
     @property
+    def is_enough(self) -> bool:
+        """Whether not all are given, though limit, time and memory were enough."""
+        return False
+
+    @property
     def is_ordered(self) -> bool:
         """Whether iterating gives the shortest (cheapest) first; else they come as they were found."""
         return self._known.is_ordered

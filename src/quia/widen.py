@@ -25,11 +25,15 @@ from quia.variables import UNKNOWN, Variable
 
 
 class Widened(NamedTuple):
-    """The boxes over one set of variables that were found, and whether they are all and cannot be wider."""
+    """The boxes over one set of variables that were found, and whether they are all and cannot be wider.
+
+    If they are not all, `in_time` says that it was not for lack of time: no more were looked for.
+    """
 
     boxes: list[Box]
     are_all: bool = True
     are_widest: bool = True
+    in_time: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,20 +83,20 @@ class Widening:
         try:
             return Widened(self.boxes(of, clock, **how))
         except SomeBoxes as late:
-            return Widened(widest_first(maximal(late.boxes)), False, late.widest)
+            return Widened(widest_first(maximal(late.boxes)), False, late.widest, late.in_time)
         except OutOfTime:
-            return Widened([], False)
+            return Widened([], False, in_time=False)
 
-    def reasons(self, of: Members, clock: Clock, *, most: int | None = None) -> tuple[Iterator[Reason], bool]:
-        """The general reasons over a reason's variables, widest first, and whether time was enough for all.
+    def reasons(self, of: Members, clock: Clock, *, most: int | None = None) -> tuple[Iterator[Reason], bool, bool]:
+        """The general reasons over a reason's variables, widest first, whether these are all, and found in time.
 
         Those that are not asked for are not made.
         """
         found = self.boxes_in_time(of, clock, most=most if self.reference is None else None)
         made = (self._reason(of, box, is_widest=found.are_widest) for box in found.boxes)
         if self.reference is None:
-            return made, found.are_all
-        return iter(sorted(made, key=lambda reason: -(reason.rows or 0))), found.are_all
+            return made, found.are_all, found.in_time
+        return iter(sorted(made, key=lambda reason: -(reason.rows or 0))), found.are_all, found.in_time
 
     def _reason(self, of: Members, box: Box, *, is_widest: bool = True) -> Reason:
         literals = tuple(Literal(self.question.variables[v], ranges) for v, ranges in zip(of, box, strict=True))
@@ -107,15 +111,19 @@ MOST_CALLS = 60
 _MOST_JOINED = 1000  # steps that join boxes, likewise
 
 
+class Enough(OutOfTime):
+    """As many questions were asked as are worth while: there was time for more."""
+
+
 class SomeBoxes(OutOfTime):
-    """Time ended before all boxes were found; what holds of each that was is proved.
+    """Time, or the calls that are worth while (`in_time`), ended before all boxes were found; each is proved.
 
     They are `widest` if each at least cannot be wider.
     """
 
-    def __init__(self, boxes: Sequence[Box], *, widest: bool) -> None:
+    def __init__(self, boxes: Sequence[Box], *, widest: bool, in_time: bool = False) -> None:
         super().__init__()
-        self.boxes, self.widest = boxes, widest
+        self.boxes, self.widest, self.in_time = boxes, widest, in_time
 
 
 def _all_or_some(boxes: Iterable[Box]) -> list[Box]:
@@ -124,9 +132,9 @@ def _all_or_some(boxes: Iterable[Box]) -> list[Box]:
     try:
         found += boxes  # those that come before the time ends are kept
     except SomeBoxes as late:
-        raise SomeBoxes([*found, *late.boxes], widest=late.widest) from None
-    except OutOfTime:
-        raise SomeBoxes(found, widest=True) from None
+        raise SomeBoxes([*found, *late.boxes], widest=late.widest, in_time=late.in_time) from None
+    except OutOfTime as late:
+        raise SomeBoxes(found, widest=True, in_time=isinstance(late, Enough)) from None
     return found
 
 
@@ -182,12 +190,12 @@ def _boxes_around(
 
 
 def _counted(refute: Refute, calls: int | None) -> Refute:
-    """The same, as often as that; then OutOfTime."""
+    """The same, as often as that; then it is enough."""
     left = count() if calls is None else iter(range(calls))
 
     def counted(box: Box) -> Point | None:
         if next(left, None) is None:
-            raise OutOfTime
+            raise Enough
         return refute(box)
 
     return counted
@@ -214,18 +222,19 @@ def necessary_boxes(
     try:
         found = _all_or_some(find(classifier, question, of, others, shapes, clock, calls))
     except SomeBoxes as late:
-        raise SomeBoxes(late.boxes, widest=False) from None  # two of them may be one with others
+        # Two of them may be one with others.
+        raise SomeBoxes(late.boxes, widest=False, in_time=late.in_time) from None
     steps = iter(range(_MOST_JOINED)) if calls is not None else count()
 
     def step() -> None:
         clock()
         if next(steps, None) is None:
-            raise OutOfTime
+            raise Enough
 
     try:
         return widest_first(unions(found, shapes, step))
-    except OutOfTime:
-        raise SomeBoxes(found, widest=False) from None
+    except OutOfTime as late:
+        raise SomeBoxes(found, widest=False, in_time=isinstance(late, Enough)) from None
 
 
 def _changing_boxes(
@@ -250,7 +259,7 @@ def _changing_boxes(
     work = [others] if all(others) else []
     while work:
         if next(left, None) is None:
-            raise OutOfTime
+            raise Enough
         within = work.pop()
         point = point_in(within, question)
         if point is None:
@@ -288,7 +297,7 @@ def _changing_points(
     work = [others] if all(others) else []
     while work:
         if next(left, None) is None:
-            raise OutOfTime
+            raise Enough
         box = work.pop()
         point = escape_within(classifier, question, region.replaced(dict(zip(of, box, strict=True))), clock)
         if point is None:

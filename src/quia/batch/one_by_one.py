@@ -25,7 +25,7 @@ from quia.families import Found
 from quia.patience import Clock, OutOfTime, Patience
 from quia.question import Question
 from quia.reason import KINDS, Kind, Members
-from quia.widen import Widening
+from quia.widen import Enough, Widening
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -190,9 +190,9 @@ class _Table:
             if len(found) >= most:
                 break
             with own.share(1 / (len(sets) - place)).step() as clock:
-                boxes, is_all, _ = widening.boxes_in_time(of, clock, most=most)
+                boxes, is_all, _, in_time = widening.boxes_in_time(of, clock, most=most)
             found += [(of, box) for box in (boxes if is_all else boxes[:1])]
-            is_whole &= is_all
+            is_whole &= in_time
         self.is_complete &= is_whole
         if not is_whole and not found:
             return None
@@ -273,6 +273,8 @@ def first_changes(
         shortest = Explanation(classifier, {}, advisable).find("necessary", True, Patience(clock.left))
         found += islice(changes(classifier, advisable, shortest.listing(), clock, most=most), most)
         return found, not shortest.is_cut_short
+    except Enough:
+        return found, bool(found)
     except OutOfTime:
         return found, False
 

@@ -175,7 +175,9 @@ def _how_many(found: Reasons, given: int, count: int | None, order: str) -> str:
         return f"{plural(given, 'reason')} found within the time and memory given, {order}; {more}."
     over = f" over {plural(sets, 'set')} of features"
     first = f"the first{'' if given == 1 else f' {number(given)}'}, {order}" if given else "none is listed"
-    if count is None and given != found.limit:
+    if found.is_enough:
+        first = f"{number(given)} of them, {order}"
+    elif count is None and given != found.limit:
         first = f"{number(given)} found before time ran out, {order}"
     if count is None:
         return f"{found.kind.capitalize()} reasons{over} in all; {first}."
@@ -210,7 +212,7 @@ def _card(
             _said_before(is_region, is_again),
             _chips(chips, len(reason)),
             element("p", _NOT_PROVED[reason.kind == "sufficient"], class_="need") if not reason.is_minimal else None,
-            element("p", "time ran out before it was as wide as it can be", class_="need")
+            element("p", "true, but not proved to be as wide as it can be", class_="need")
             if not reason.is_widest
             else None,
             element("p", fits, class_="need") if fits else None,

@@ -75,7 +75,7 @@ def _changed(answer: Answer, reason: Reason) -> str:
 def _proved(reason: Reason) -> str:
     """What is not proved of a reason."""
     if not reason.is_widest:
-        return " (time ran out before it was as wide as it can be)"
+        return " (true, but not proved to be as wide as it can be)"
     if reason.is_minimal:
         return ""
     enough = "enough for the decision" if reason.kind == "sufficient" else "enough to change it"
@@ -113,6 +113,8 @@ def _heading(found: Reasons, given: int, shortest: bool) -> str:
         head = _counted(count, what) + ("" if count == sets else over)
         return head if found.complete or not given else f"{head}, the first {given:,} of them"
     named = f"{what.capitalize()}s{over}"
+    if found.is_enough:
+        return f"{named}: {given:,} of them; there may be more"
     if given != found.limit:
         return f"{named}: {given:,} found before time ran out; there may be more"
     if not given:
@@ -132,6 +134,8 @@ def _changes_heading(answer: Answer) -> str:
         return "Nearest changes" if given else "Nearest changes: none, unless a value goes missing"
     if given == answer.necessary.limit:
         return f"Nearest changes, the first {given:,} of them"
+    if found.is_enough:
+        return f"Nearest changes: {given or 'none'} of them; there may be more"
     return f"Nearest changes: {given or 'none'} found before time ran out; there may be more"
 
 

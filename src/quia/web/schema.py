@@ -229,8 +229,8 @@ class Reason(Struct, forbid_unknown_fields=True):
         Annotated[
             bool,
             Meta(
-                description="Only where time ran out before conditions, or changes, were proved to be"
-                " as wide as they can be; they are true.",
+                description="Only where conditions, or changes, are not proved to be as wide as they can be; they"
+                " are true.",
                 extra_json_schema={"const": False},
             ),
         ]
