@@ -62,7 +62,7 @@ def mutate(rng: Random, arrays: list[Any]) -> None:
     if action == 0 and len(array):
         arrays[which] = array[: rng.randrange(len(array))].copy()
     elif action == 1:
-        arrays[which] = np.append(array, array[:1])
+        arrays[which] = np.append(array, array[:1], axis=0)
     elif len(array):
         array[rng.randrange(len(array))] = rng.choice(STRANGE)
 
@@ -131,6 +131,74 @@ def random_nnf(rng: Random) -> list[Any]:
     return arrays
 
 
+def random_ensemble(rng: Random) -> tuple[list[Any], dict[str, Any], int]:
+    """A sound ensemble as the kernel takes it, with its number of classes."""
+    sizes = [rng.randint(1, 4) for _ in range(rng.randint(1, 4))]
+    scores = rng.randint(1, 3)
+    shared = rng.random() < 0.4
+    tests = [(v, low, rng.randrange(low, sizes[v])) for v in range(len(sizes)) for low in (rng.randrange(sizes[v]),)]
+    start, test, yes, no = [0], [], [], []
+    for _ in range(rng.randint(1, 4)):
+        first, inner = len(test), rng.randint(0, 3)
+        for n in range(2 * inner + 1):  # level by level, every test before every leaf
+            asks = n < inner
+            test.append(rng.randrange(len(tests)) if asks else -1)
+            yes.append(first + 2 * n + 1 if asks else -1)
+            no.append(first + 2 * n + 2 if asks else -1)
+        start.append(len(test))
+    trees, groups = len(start) - 1, rng.choice((0, 1))
+    arrays = [
+        np.array(start, np.int64),
+        np.array(test, np.int32),
+        np.array(yes, np.int32),
+        np.array(no, np.int32),
+        np.array([[rng.choice((-1, 0.1, 2)) for _ in range(scores if shared else 1)] for t in test if t < 0], float),
+        np.array([v for v, _, _ in tests], np.int32),
+        np.arange(len(tests) + 1, dtype=np.int64),
+        np.array([low for _, low, _ in tests], np.int32),
+        np.array([high for _, _, high in tests], np.int32),
+        np.array(sizes, np.int32),
+        np.array([-1 if shared else rng.randrange(scores) for _ in range(trees)], np.int32),
+        np.zeros(scores),
+        np.zeros(scores),
+        np.array([trees] * groups, np.int64),
+        np.ones(groups),
+        np.ones(groups),
+    ]
+    by_cuts = scores == 1 and rng.random() < 0.8
+    how = {
+        "divisor": rng.choice((1.0, 3.0)),
+        "single": rng.random() < 0.5,
+        "rule": 0 if by_cuts else rng.randint(1, 4),
+        "cuts": np.array([0.5] if by_cuts else []),
+    }
+    return arrays, how, 2 if by_cuts else scores
+
+
+def search(rng: Random) -> None:
+    """Ask an ensemble for decisions and for another one in a box, with strange numbers too."""
+    arrays, how, classes = random_ensemble(rng)
+    for _ in range(rng.choice((0, 0, 1, 2))):
+        mutate(rng, arrays)
+    arrays[9] = np.minimum(arrays[9], 1000)  # a variable may have 2^31 states, and then costs as much memory
+    ensemble = _kernel.Ensemble(*arrays, **how)
+    sizes = arrays[9].tolist()
+    box = [
+        np.arange(len(sizes), dtype=np.int32),
+        np.arange(len(sizes) + 1, dtype=np.int64),
+        np.zeros(len(sizes), np.int32),
+        np.array([size - 1 for size in sizes], np.int32),
+    ]
+    if rng.random() < 0.3:
+        mutate(rng, box)
+    states = np.array([rng.randrange(size) for size in sizes], np.int32)
+    assert len(ensemble.decide_rows(np.stack([states] * 2))) == 2
+    keeps = np.array([rng.random() < 0.5 for _ in range(classes)], np.uint8)
+    unknown = np.where([rng.random() < 0.2 for _ in sizes], -1, states).astype(np.int32)
+    found = ensemble.escape(unknown, keeps, *box, timeout=1.0)
+    assert found is None or not keeps[ensemble.decide_rows(np.array([found], np.int32))[0]]
+
+
 def rounds(seed: int) -> Iterator[bool]:
     """Endless rounds; each tells whether the kernel took what it was given."""
     rng = Random(seed)
@@ -143,6 +211,11 @@ def rounds(seed: int) -> Iterator[bool]:
             nnf = _kernel.Nnf(*random_nnf(rng))
             replace(rng, nnf)
             ask(rng, nnf.necessary(), None)
+            yield True
+        except (ValueError, _kernel.OverBudget):
+            yield False
+        try:
+            search(rng)
             yield True
         except (ValueError, _kernel.OverBudget):
             yield False

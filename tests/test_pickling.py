@@ -6,11 +6,13 @@ import pickle
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 import quia
+from ensemble_oracle import Table, random_ensemble
 from quia import formula
 from quia.load import sdd
 
@@ -127,3 +129,16 @@ def test_other_processes(why: quia.Explanation) -> None:
         with pytest.raises(quia.Refuted) as refuted:
             refused.result(60)
     assert refuted.value.witness is not None
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_ensembles_decide_and_are_explained_as_before(way: Callable[[Any], Any]) -> None:
+    for seed in range(5):
+        ensemble = random_ensemble(Random(seed), points=100)
+        for used in (False, True):  # with the kernel that it keeps, and without
+            again = way(ensemble)
+            assert again.to_dict() == ensemble.to_dict()
+            rows = Table(ensemble).points
+            assert (again.decide_rows(rows) == Table(again).classes).all()
+            assert used == ("kernel" in vars(ensemble))
+            assert (ensemble.decide_rows(rows) == again.decide_rows(rows)).all()

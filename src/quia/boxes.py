@@ -102,21 +102,66 @@ Refute = Callable[[Box], Point | None]
 """A point of a box that must not be in it; None if there is none."""
 
 
-def around(refute: Refute, centre: Box, largest: Box, shapes: Sequence[Shape]) -> Iterator[Box]:
-    """The largest boxes around a centre that `refute` finds nothing in; boxes that are in others may come with them.
+def growing(refute: Refute, centre: Box, largest: Box, shapes: Sequence[Shape]) -> Iterator[Box]:
+    """Ever larger boxes around a centre that `refute` finds nothing in; the last cannot grow by a state.
+
+    Every side of it grows in turn by half of what is left there, so that no variable is widened at the others' cost; a
+    point that is found bounds its side for good. Complexity: a call for each step of a bisection of each side, and for
+    each other state that is not added.
+    """
+    box = centre
+    yield box
+    work = [(at, side) for at, each in enumerate(zip(centre, largest, shapes, strict=True)) for side in _sides(*each)]
+    while work:
+        left: list[tuple[int, list[int]]] = []
+        for place, reach in work:
+            taken = reach[: (len(reach) + 1) // 2]
+            wider = replaced(box, place, union((*box[place], *((state, state) for state in taken))))
+            point = refute(wider)
+            if point is None:
+                box = wider
+                yield box
+                rest = reach[len(taken) :]
+            elif point[place] < shapes[place].numbers:
+                rest = reach[: reach.index(point[place])]
+            else:
+                rest = [state for state in reach if state != point[place]]
+            if rest:
+                left.append((place, rest))
+        work = left
+
+
+def _sides(centre: Ranges, largest: Ranges, shape: Shape) -> Iterator[list[int]]:
+    """The states that a set may grow by: numbers on either side of it, the nearest first, and the others."""
+    numbers = shape.numbers_of(centre)
+    if numbers:
+        low, high = numbers[0][0], numbers[-1][1]
+        within = next((pair for pair in shape.numbers_of(largest) if pair[0] <= low <= pair[1]), (low, high))
+        yield from filter(None, (list(range(high + 1, within[1] + 1)), list(range(low - 1, within[0] - 1, -1))))
+    others = difference(largest, centre)
+    if free := list(members(difference(others, ((0, shape.numbers - 1),)) if shape.numbers else others)):
+        yield free
+
+
+def around(
+    refute: Refute, centre: Box, largest: Box, shapes: Sequence[Shape], *, known: Sequence[Box] = ()
+) -> Iterator[Box]:
+    """The largest boxes around a centre that `refute` finds nothing in, but those in `known` ones.
+
+    Boxes that are in others may come with them.
 
     A point that is to be avoided is so by one of the variables in which it is not in the centre; each is tried, those
     before it having to keep the point's state, so that no box is reached twice. Complexity: a call for each step of a
     bisection where only one variable is at fault; else exponential in how many boxes there are.
     """
-    known: list[Point] = []
-    found: list[Box] = []
+    avoided: list[Point] = []
+    found: list[Box] = list(known)
     work: list[tuple[Box, tuple[tuple[int, int], ...]]] = [(_units(refute, centre, largest, shapes), ())]
     while work:
         box, owed = work.pop()
         if not all(covers(box[place], state) for place, state in owed) or any(is_within(box, f) for f in found):
             continue
-        point = next((p for p in known if contains(box, p)), None)
+        point = next((p for p in avoided if contains(box, p)), None)
         if point is None:
             point = refute(box)
             if point is None:
@@ -124,7 +169,7 @@ def around(refute: Refute, centre: Box, largest: Box, shapes: Sequence[Shape]) -
                 yield box
                 continue
             point = _nearest(refute, centre, box, point, shapes)
-            known.append(point)
+            avoided.append(point)
         apart = _apart(centre, point)
         for turn, place in enumerate(apart):
             others = tuple((other, point[other]) for other in apart[:turn])

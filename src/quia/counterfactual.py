@@ -214,11 +214,11 @@ def _regions(
         widening = Widening(classifier, asked, "necessary")
         # Where they cost nothing, all of them are put in order; where it is a search, none may take all the time.
         wanted, own = (None, clock) if widening.is_direct else (most, clock.share(_SHARE))
-        boxes, is_whole = widening.boxes_in_time(reason, own, most=wanted, certain=is_partial)
+        boxes, is_whole, _ = widening.boxes_in_time(reason, own, most=wanted, certain=is_partial)
         sure = _advice(question, reason, boxes, missing)
         yield from (Change(reason, box, label, True) for box in sure)
         if is_whole and is_partial:
-            boxes, is_whole = widening.boxes_in_time(reason, own, most=wanted)
+            boxes, is_whole, _ = widening.boxes_in_time(reason, own, most=wanted)
             perhaps = _advice(question, reason, boxes, missing)
             new = (box for box in perhaps if not any(is_within(box, other) for other in sure))
             yield from (Change(reason, box, label, False) for box in new)

@@ -15,7 +15,7 @@ from quia.reason import Members, Reason
 from quia.reasons import MOST_KEPT, Reasons
 from quia.widen import Widening
 
-_SHARES = 10  # of the time that is left for widening, so much each set of features has
+_SHARE = 0.4  # of the time that is left for widening, so much the next set of features has
 
 
 class _First(NamedTuple):
@@ -113,8 +113,10 @@ class GeneralReasons(Reasons):
         left = most
         is_late = False
         for members in self._listing():
-            # Where widening is a search, each set of features has its share of the time: the first could take it all.
-            share = patience if self.widening.is_direct else patience.share(1 / min(left or _SHARES, _SHARES))
+            # Where widening is a search, each set of features has a share of the time: the first could take it all.
+            share = patience if self.widening.is_direct or left == 1 else patience.share(_SHARE)
+            if is_late and patience.left is not None and patience.left < _SHARE**3 * (patience.seconds or 0):
+                break  # few that are wide say more than many that are not
             widened, is_whole = self._widened(members, share, left)
             if not is_whole and self.widening.is_direct:
                 raise OutOfTime

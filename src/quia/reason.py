@@ -21,7 +21,8 @@ class Reason(AbstractSet[Literal]):
 
     Of what `kind` it is, and whether it `is_general`, goes with it, as does the number of `rows` of a reference table
     that it fits; two reasons that say the same are equal whatever these are. It `is_minimal`, unless time ran out
-    before it was proved that all its features are needed: together they still force (or can change) the decision. A
+    before it was proved that all its features are needed: together they still force (or can change) the decision. Of a
+    general one `is_widest` says likewise whether its conditions are proved to be as wide as they can be. A
     general necessary reason has in its literals what holds of the instance and must give way; `changes` are their
     negations, a region in which every point, all else kept, changes the decision.
 
@@ -31,11 +32,12 @@ class Reason(AbstractSet[Literal]):
     ('GPA=medium and Essay=fail', ('GPA', 'Essay'), {'GPA': 'medium', 'Essay': 'fail'})
     """
 
-    __slots__ = ("is_general", "is_minimal", "kind", "literals", "rows")
+    __slots__ = ("is_general", "is_minimal", "is_widest", "kind", "literals", "rows")
     literals: tuple[Literal, ...]
     kind: Kind | None
     is_general: bool
     is_minimal: bool
+    is_widest: bool
     rows: int | None
 
     def __init__(
@@ -45,9 +47,11 @@ class Reason(AbstractSet[Literal]):
         kind: Kind | None = None,
         is_general: bool = False,
         is_minimal: bool = True,
+        is_widest: bool = True,
         rows: int | None = None,
     ) -> None:
-        for name, value in zip(self.__slots__, (is_general, is_minimal, kind, tuple(literals), rows), strict=True):
+        values = (is_general, is_minimal, is_widest, kind, tuple(literals), rows)
+        for name, value in zip(self.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -61,7 +65,7 @@ class Reason(AbstractSet[Literal]):
         return Reason((State(variables[member], states[member]) for member in members), kind=kind)
 
     @staticmethod
-    def changing(changes: Iterable[Literal], *, rows: int | None = None) -> Reason:
+    def changing(changes: Iterable[Literal], *, rows: int | None = None, is_widest: bool = True) -> Reason:
         """The general necessary reason whose features change the decision wherever these literals hold.
 
         >>> age = Variable.numeric("age", [30, 65])
@@ -70,7 +74,8 @@ class Reason(AbstractSet[Literal]):
         ('age <= 30', 'age > 30')
         """
         negated = (literal.negated for literal in changes)
-        return Reason((each for each in negated if each is not None), kind="necessary", is_general=True, rows=rows)
+        literals = (each for each in negated if each is not None)
+        return Reason(literals, kind="necessary", is_general=True, is_widest=is_widest, rows=rows)
 
     @property
     def changes(self) -> tuple[Literal, ...]:
@@ -90,7 +95,7 @@ class Reason(AbstractSet[Literal]):
         return {literal.feature: literal.text for literal in self.literals}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.literals, self.kind, self.is_general, self.rows, self.is_minimal)
+        return _restored, (self.literals, self.kind, self.is_general, self.rows, self.is_minimal, self.is_widest)
 
     def __contains__(self, literal: object) -> bool:
         return literal in self.literals
@@ -112,6 +117,11 @@ class Reason(AbstractSet[Literal]):
 
 
 def _restored(
-    literals: tuple[Literal, ...], kind: Kind | None, is_general: bool, rows: int | None, is_minimal: bool = True
+    literals: tuple[Literal, ...],
+    kind: Kind | None,
+    is_general: bool,
+    rows: int | None,
+    is_minimal: bool = True,
+    is_widest: bool = True,
 ) -> Reason:
-    return Reason(literals, kind=kind, is_general=is_general, is_minimal=is_minimal, rows=rows)
+    return Reason(literals, kind=kind, is_general=is_general, is_minimal=is_minimal, is_widest=is_widest, rows=rows)

@@ -257,6 +257,7 @@ class Reasons(ByFields):
             **({} if told is None else {"changes": [literal.condition for literal in told]}),
             **({} if reason.rows is None else {"rows": reason.rows}),
             **({} if reason.is_minimal else {"is_minimal": False}),
+            **({} if reason.is_widest else {"is_widest": False}),
         }
 
     def _asked(self, question: Callable[..., T]) -> T:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count, islice
-from typing import Any
+from itertools import count
+from typing import Any, NamedTuple
 
 from quia._kernel import OverBudget
-from quia.boxes import Box, Point, Shape, around, maximal, remainder, unions, widest_first
+from quia.boxes import Box, Point, Refute, Shape, around, growing, maximal, remainder, unions, widest_first
 from quia.classifier import Classifier, Widens, escape_within, offers
 from quia.literal import Literal
 from quia.patience import Clock, OutOfTime
@@ -22,6 +22,14 @@ from quia.ranges import Ranges, difference, union
 from quia.reason import Kind, Members, Reason
 from quia.reference import Reference
 from quia.variables import UNKNOWN, Variable
+
+
+class Widened(NamedTuple):
+    """The boxes over one set of variables that were found, and whether they are all and cannot be wider."""
+
+    boxes: list[Box]
+    are_all: bool = True
+    are_widest: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,61 +69,64 @@ class Widening:
                 return self.classifier.widen(*asked, limit=most, certain=certain, timeout=clock.left)
             except OverBudget:
                 raise OutOfTime from None
-        cap = None if most is None else MOST_BOXES
+        calls = None if most is None else MOST_CALLS
         if self.kind == "sufficient":
-            return sufficient_boxes(self.classifier, self.question, of, self.intervals, clock, cap=cap)
-        return necessary_boxes(self.classifier, self.question, of, self.intervals, clock, cap=cap, certain=certain)
+            return sufficient_boxes(self.classifier, self.question, of, self.intervals, clock, calls=calls)
+        return necessary_boxes(self.classifier, self.question, of, self.intervals, clock, calls=calls, certain=certain)
 
-    def boxes_in_time(self, of: Members, clock: Clock, **how: Any) -> tuple[list[Box], bool]:
-        """The same as far as time allows, and whether these are all."""
+    def boxes_in_time(self, of: Members, clock: Clock, **how: Any) -> Widened:
+        """The same as far as time allows."""
         try:
-            return self.boxes(of, clock, **how), True
+            return Widened(self.boxes(of, clock, **how))
         except SomeBoxes as late:
-            return widest_first(maximal(late.boxes)), False
+            return Widened(widest_first(maximal(late.boxes)), False, late.widest)
         except OutOfTime:
-            return [], False
+            return Widened([], False)
 
     def reasons(self, of: Members, clock: Clock, *, most: int | None = None) -> tuple[Iterator[Reason], bool]:
         """The general reasons over a reason's variables, widest first, and whether time was enough for all.
 
         Those that are not asked for are not made.
         """
-        boxes, is_whole = self.boxes_in_time(of, clock, most=most if self.reference is None else None)
-        made = (self._reason(of, box) for box in boxes)
+        found = self.boxes_in_time(of, clock, most=most if self.reference is None else None)
+        made = (self._reason(of, box, is_widest=found.are_widest) for box in found.boxes)
         if self.reference is None:
-            return made, is_whole
-        return iter(sorted(made, key=lambda reason: -(reason.rows or 0))), is_whole
+            return made, found.are_all
+        return iter(sorted(made, key=lambda reason: -(reason.rows or 0))), found.are_all
 
-    def _reason(self, of: Members, box: Box) -> Reason:
+    def _reason(self, of: Members, box: Box, *, is_widest: bool = True) -> Reason:
         literals = tuple(Literal(self.question.variables[v], ranges) for v, ranges in zip(of, box, strict=True))
         rows = None if self.reference is None else self.reference.fitting(literals)
         if self.kind == "necessary":
-            return Reason.changing(literals, rows=rows)
-        return Reason(literals, kind="sufficient", is_general=True, rows=rows)
+            return Reason.changing(literals, rows=rows, is_widest=is_widest)
+        return Reason(literals, kind="sufficient", is_general=True, is_widest=is_widest, rows=rows)
 
 
-MOST_BOXES = 20
-"""Where boxes must be looked for, so many over one set of features at most if only some are wanted."""
+MOST_CALLS = 60
+"""Where boxes must be looked for, and only some are wanted: so many questions to find another, after one is there."""
 _MOST_JOINED = 1000  # steps that join boxes, likewise
 
 
 class SomeBoxes(OutOfTime):
-    """Time, or what was wanted, ended before all boxes were found; what holds of each that was is proved."""
+    """Time ended before all boxes were found; what holds of each that was is proved.
 
-    def __init__(self, boxes: Sequence[Box]) -> None:
+    They are `widest` if each at least cannot be wider.
+    """
+
+    def __init__(self, boxes: Sequence[Box], *, widest: bool) -> None:
         super().__init__()
-        self.boxes = boxes
+        self.boxes, self.widest = boxes, widest
 
 
-def _all_or_some(boxes: Iterable[Box], cap: int | None) -> list[Box]:
-    """All boxes that come; SomeBoxes with those that came if time runs out, or if they are more than a cap."""
+def _all_or_some(boxes: Iterable[Box]) -> list[Box]:
+    """All boxes that come; SomeBoxes with those that came if time runs out."""
     found: list[Box] = []
     try:
-        found += islice(boxes, None if cap is None else cap + 1)  # those that come before the time ends are kept
+        found += boxes  # those that come before the time ends are kept
+    except SomeBoxes as late:
+        raise SomeBoxes([*found, *late.boxes], widest=late.widest) from None
     except OutOfTime:
-        raise SomeBoxes(found) from None
-    if cap is not None and len(found) > cap:
-        raise SomeBoxes(found)
+        raise SomeBoxes(found, widest=True) from None
     return found
 
 
@@ -126,11 +137,11 @@ def sufficient_boxes(
     intervals: bool,
     clock: Clock,
     *,
-    cap: int | None = None,
+    calls: int | None = None,
 ) -> list[Box]:
     """The largest boxes around the instance that force the decision whatever the other variables are."""
     own = tuple(_single(question.states[v]) for v in of)
-    return widest_first(maximal(forcing_boxes(classifier, question, of, own, intervals, clock, cap=cap)))
+    return widest_first(maximal(forcing_boxes(classifier, question, of, own, intervals, clock, calls=calls)))
 
 
 def forcing_boxes(
@@ -141,7 +152,7 @@ def forcing_boxes(
     intervals: bool,
     clock: Clock,
     *,
-    cap: int | None = None,
+    calls: int | None = None,
 ) -> list[Box]:
     """Boxes around a centre that force the decision, all the largest among them; else SomeBoxes."""
 
@@ -150,7 +161,36 @@ def forcing_boxes(
         return None if found is None else tuple(found[v] for v in of)
 
     largest = tuple(question.within.states(v) for v in of)
-    return _all_or_some(around(refute, centre, largest, _shapes(question, of, intervals)), cap)
+    return _all_or_some(_boxes_around(refute, centre, largest, _shapes(question, of, intervals), calls))
+
+
+def _boxes_around(
+    refute: Refute, centre: Box, largest: Box, shapes: Sequence[Shape], calls: int | None = None
+) -> Iterator[Box]:
+    """As `around`; one is soon there, as it grows from the centre, and if time runs out before, how far it has.
+
+    To find the others only so many `calls` are made.
+    """
+    first = centre
+    try:
+        for larger in growing(refute, centre, largest, shapes):
+            first = larger
+    except OutOfTime:
+        raise SomeBoxes([first], widest=False) from None
+    yield first
+    yield from around(_counted(refute, calls), centre, largest, shapes, known=[first])
+
+
+def _counted(refute: Refute, calls: int | None) -> Refute:
+    """The same, as often as that; then OutOfTime."""
+    left = count() if calls is None else iter(range(calls))
+
+    def counted(box: Box) -> Point | None:
+        if next(left, None) is None:
+            raise OutOfTime
+        return refute(box)
+
+    return counted
 
 
 def necessary_boxes(
@@ -160,7 +200,7 @@ def necessary_boxes(
     intervals: bool,
     clock: Clock,
     *,
-    cap: int | None = None,
+    calls: int | None = None,
     certain: bool = False,
 ) -> list[Box]:
     """The largest boxes of changes of these variables, all else kept, in which every point changes the decision.
@@ -171,8 +211,11 @@ def necessary_boxes(
     shapes = _shapes(question, of, intervals)
     is_partial = UNKNOWN in (question.states[v] for v in classifier.tested)
     find = _changing_points if is_partial and not certain else _changing_boxes
-    found = _all_or_some(find(classifier, question, of, others, shapes, clock), cap)
-    steps = iter(range(_MOST_JOINED)) if cap is not None else count()
+    try:
+        found = _all_or_some(find(classifier, question, of, others, shapes, clock, calls))
+    except SomeBoxes as late:
+        raise SomeBoxes(late.boxes, widest=False) from None  # two of them may be one with others
+    steps = iter(range(_MOST_JOINED)) if calls is not None else count()
 
     def step() -> None:
         clock()
@@ -182,7 +225,7 @@ def necessary_boxes(
     try:
         return widest_first(unions(found, shapes, step))
     except OutOfTime:
-        raise SomeBoxes(found) from None
+        raise SomeBoxes(found, widest=False) from None
 
 
 def _changing_boxes(
@@ -192,10 +235,13 @@ def _changing_boxes(
     others: Box,
     shapes: Sequence[Shape],
     clock: Clock,
+    calls: int | None,
 ) -> Iterator[Box]:
     """Boxes in which every point changes the decision, and that together have all points that do."""
     region = question.worlds_changing(of)
     otherwise = replace(question, keeps=frozenset(range(len(question.classes))) - question.keeps)
+
+    left = count() if calls is None else iter(range(calls))
 
     def point_in(box: Box, asked: Question) -> Point | None:
         found = escape_within(classifier, asked, region.replaced(dict(zip(of, box, strict=True))), clock)
@@ -203,13 +249,16 @@ def _changing_boxes(
 
     work = [others] if all(others) else []
     while work:
+        if next(left, None) is None:
+            raise OutOfTime
         within = work.pop()
         point = point_in(within, question)
         if point is None:
             continue
         box = tuple(map(_single, point))
         if point_in(box, otherwise) is None:  # else it only could change the decision, as variables are unknown
-            box = next(around(lambda b: point_in(b, otherwise), box, _around_in(others, point, shapes), shapes))
+            near = _around_in(others, point, shapes)
+            box = next(_boxes_around(lambda b: point_in(b, otherwise), box, near, shapes))
             yield box
         work += remainder(within, box)
 
@@ -231,11 +280,15 @@ def _changing_points(
     others: Box,
     shapes: Sequence[Shape],
     clock: Clock,
+    calls: int | None,
 ) -> Iterator[Box]:
     """The points that could change the decision, each a box; halves in which none does are not looked through."""
     region = question.worlds_changing(of)
+    left = count() if calls is None else iter(range(calls))
     work = [others] if all(others) else []
     while work:
+        if next(left, None) is None:
+            raise OutOfTime
         box = work.pop()
         point = escape_within(classifier, question, region.replaced(dict(zip(of, box, strict=True))), clock)
         if point is None:
@@ -265,7 +318,7 @@ def common_reason(classifier: Classifier, question: Question, other: Sequence[in
         kept = rest if is_forced(rest) else kept
     of, centre = tuple(kept), tuple(kept.values())
     try:
-        box = widest_first(maximal(forcing_boxes(classifier, question, of, centre, True, clock, cap=MOST_BOXES)))[0]
+        box = widest_first(maximal(forcing_boxes(classifier, question, of, centre, True, clock, calls=MOST_CALLS)))[0]
     except SomeBoxes as late:
         box = widest_first(late.boxes or [centre])[0]
     return Reason(map(Literal, (variables[v] for v in of), box), kind="sufficient", is_general=True)

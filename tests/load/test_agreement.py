@@ -12,8 +12,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import quia
 from quia.errors import InstanceError, Unsupported
-from quia.load.agreement import Model, check, compare, compare_predicted, probes
+from quia.load.agreement import Model, check, compare, compare_predicted
 from quia.load.json import write
+from quia.load.probes import probes
 from quia.load.sklearn import convert_with_predictor
 
 GRAPH = quia.DecisionGraph.from_dict(

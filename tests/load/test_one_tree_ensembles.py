@@ -155,13 +155,6 @@ def test_a_sum_that_is_zero() -> None:
         assert expected in (None, graph.classify([0.0]))
 
 
-@pytest.mark.parametrize("final", [lightgbm])
-def test_three_classes_have_three_trees(final: Any) -> None:
-    x, y = data(3)
-    with pytest.raises(Unsupported, match="3 trees, one for each of 3 classes a round"):
-        quia.load(make_pipeline(StandardScaler(), final(3, 2)).fit(x, y))
-
-
 def test_one_tree_for_three_classes_of_xgboost() -> None:
     xgb = pytest.importorskip("xgboost")
     x, y = data(3)

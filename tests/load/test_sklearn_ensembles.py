@@ -43,6 +43,7 @@ from quia.cli import main
 from quia.errors import FormatError, QuiaError, Unsupported
 from quia.load import agreement
 from quia.load import skops as skops_loader
+from quia.load.probes import probes
 from quia.load.sklearn import votes
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -119,8 +120,14 @@ def xgboost(depth: int, seed: int) -> Any:
     return made(n_estimators=5, max_depth=depth, learning_rate=0.5, min_child_weight=0.1, random_state=seed, n_jobs=1)
 
 
+def lightgbm(depth: int, seed: int) -> Any:
+    made = pytest.importorskip("lightgbm").LGBMClassifier
+    how = {"num_leaves": 7, "learning_rate": 0.5, "min_child_samples": 3, "n_jobs": 1, "verbose": -1}
+    return made(n_estimators=5, max_depth=depth, random_state=seed, **how)
+
+
 ALL = [forest, extra, bag, ada, gradient, histogram, soft_vote, hard_vote]
-LIBRARIES = [xgboost]
+LIBRARIES = [xgboost, lightgbm]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -162,8 +169,10 @@ def beside_cuts(rng: np.random.Generator, classifier: Any, missing: bool, count:
 
 def own_scores(model: Any, rows: pd.DataFrame) -> np.ndarray | None:
     """What the model itself compares, where it tells."""
-    if (isinstance(model, VotingClassifier) and model.voting == "hard") or not hasattr(model, "__sklearn_tags__"):
+    if isinstance(model, VotingClassifier) and model.voting == "hard":
         return None
+    if type(model).__name__.startswith("LGBM"):
+        return model.predict(rows, raw_score=True).reshape(len(rows), -1)
     if type(model).__name__.startswith("XGB"):
         scores = model.predict(rows, output_margin=True)
         return scores.reshape(len(rows), -1).astype(float)
@@ -330,9 +339,11 @@ def test_regressors_of_libraries_with_a_threshold() -> None:
     rng = np.random.default_rng(2)
     frame, _ = table(rng, True, 2)
     xgb = pytest.importorskip("xgboost")
+    lgb = pytest.importorskip("lightgbm")
     for final in (
         xgb.XGBRegressor(n_estimators=5, max_depth=3, n_jobs=1),
         xgb.XGBRFRegressor(n_estimators=5, max_depth=3, n_jobs=1),
+        lgb.LGBMRegressor(n_estimators=5, max_depth=3, n_jobs=1, verbose=-1),
     ):
         model = make_pipeline(StandardScaler(), final).fit(frame, frame.a.fillna(1) * 3 + (frame.b > 0))
         limit = float(np.sort(model.predict(frame))[70])  # one that is predicted
@@ -618,8 +629,8 @@ def test_check_compares_an_ensemble() -> None:
     report = agreement.check(model, [dict(zip(("x0", "x1", "x2"), row, strict=True)) for row in x.tolist()])
     assert report.holds
     assert report.rows == 120 + agreement.PROBES
-    first = agreement.probes(quia.load(model), limit=300)
-    assert first == agreement.probes(quia.load(model), limit=300)
+    first = probes(quia.load(model), limit=300)
+    assert first == probes(quia.load(model), limit=300)
     assert len({tuple(row.items()) for row in first}) > 250
 
 

@@ -190,7 +190,7 @@ class _Table:
             if len(found) >= most:
                 break
             with own.share(1 / (len(sets) - place)).step() as clock:
-                boxes, is_all = widening.boxes_in_time(of, clock, most=most)
+                boxes, is_all, _ = widening.boxes_in_time(of, clock, most=most)
             found += [(of, box) for box in (boxes if is_all else boxes[:1])]
             is_whole &= is_all
         self.is_complete &= is_whole

@@ -86,7 +86,8 @@ def _refuse_unrecognised(arguments: argparse.Namespace) -> None:
 
 
 def _compared(arguments: argparse.Namespace, classifier: Classifier, model: Model | None) -> Agreement:
-    from quia.load.agreement import PROBES, compare, compare_predicted, probes
+    from quia.load.agreement import PROBES, compare, compare_predicted
+    from quia.load.probes import probes
     from quia.rows import open_rows
 
     with working("comparing decisions"):

@@ -1,56 +1,59 @@
-"""LightGBM: a text model, or a live Booster or LGBMClassifier, whose class is a function of one tree.
+"""LightGBM: a text model, or a live Booster, LGBMClassifier or LGBMRegressor.
 
-LightGBM goes left where `value <= threshold`, in 64 bits, or where a category is in the node's bit set. A node says
-what counts as missing: nothing (NaN is then 0), zero, or NaN. The class is taken from the score as
-`LGBMClassifier.predict` does.
+Leaves are added in 64 bits, in the order of the trees, and the sums are turned into a class as `LGBMClassifier.predict`
+does. A model that was stopped early ends with its best round, as that is what LightGBM saves.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from quia.cuts import Cut, Interval
+import numpy as np
+
+from quia.ensemble import Ensemble
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
 from quia.files import decode
-from quia.load.binary import (
-    ENSEMBLE,
-    BinaryTree,
-    Column,
-    Node,
-    Test,
-    answered,
-    build,
-    check_categories,
-    check_scores,
-    class_names,
-)
+from quia.load.at_most import NEAR_ZERO
+from quia.load.binary import BinaryTree, Column, check_categories, class_names
+from quia.load.ensembles import LEAF, Boosted, Nodes, assemble, check_sums, one_tree, simplest
+from quia.load.lightgbm_trees import nodes_of
+from quia.load.links import least, logistic
+from quia.load.regressors import Threshold, cutoff, refuse_without
+from quia.sums import Group, Rule, Sums
 
 if TYPE_CHECKING:
-    from quia.graph import DecisionGraph
+    from quia.classifier import Classifier
 
-OPTIONS = ("categories", "classes", "missing")
+__all__ = ["NEAR_ZERO", "OPTIONS", "convert", "read", "tree_of", "trees_of"]
+
+OPTIONS = ("categories", "classes", "missing", "threshold")
+
+_CLASSIFIERS = ("binary", "multiclass", "multiclassova")
+_NUMBERS = ("regression", "regression_l1", "huber", "fair", "quantile", "mape")
+"""Objectives of regressors whose prediction is the sum itself."""
+
+_FLATTEST = 30.0  # where two sums above this are compared by their logistic curves, rounding decides
 
 _Result = TypeVar("_Result")
-_OBJECTIVES = ("binary", "multiclass", "multiclassova")
-_CATEGORICAL, _DEFAULT_LEFT = 1, 2
-_ZERO = 1.0000000180025095e-35  # LightGBM treats numbers this near to zero as zero
-NEAR_ZERO = Interval(Cut(-_ZERO, False), Cut(_ZERO, True))
 
 
-def convert(source: Any, **options: Any) -> DecisionGraph:
-    """The graph of a live Booster or LGBMClassifier."""
+def convert(source: Any, **options: Any) -> Classifier:
+    """The classifier of a live Booster, LGBMClassifier or LGBMRegressor."""
     if "classes" not in options and hasattr(source, "classes_"):
         options["classes"] = [str(label) for label in source.classes_]
     return read(_model_text(source), **options)
 
 
+def trees_of(source: Any, threshold: Threshold | None = None) -> Boosted:
+    """The trees of a live LGBMClassifier or LGBMRegressor, which compare in 64 bits, and how they are summed."""
+    return _with_model(_model_text(source), None, lambda model: model.boosted(threshold)[0])
+
+
 def tree_of(source: Any) -> BinaryTree:
     """The tree of a live LGBMClassifier; a leaf is the number of its class."""
-    return _with_model(_model_text(source), None, lambda model: model.tree())
+    return one_tree(trees_of(source))
 
 
 def _model_text(source: Any) -> bytes:
@@ -59,6 +62,8 @@ def _model_text(source: Any) -> bytes:
         raise Unsupported(
             f"a {type(source).__qualname__} is no LightGBM model", cure="give a Booster or LGBMClassifier"
         )
+    if booster is not source and source.get_params().get("pred_early_stop"):
+        raise Unsupported("the model predicts with pred_early_stop", cure="set pred_early_stop=False")
     return bytes(booster.model_to_string().encode())
 
 
@@ -69,13 +74,15 @@ def read(
     classes: Sequence[str] | None = None,
     categories: Mapping[str, Sequence[str]] | None = None,
     missing: bool = True,
-) -> DecisionGraph:
-    """The graph of a LightGBM model in text.
+    threshold: Threshold | None = None,
+) -> Classifier:
+    """The classifier of a LightGBM model in text.
 
     `classes` names the classes 0, 1, …; `categories` names the codes 0, 1, … of categorical columns; with
-    `missing=False` there is no state for a missing value.
+    `missing=False` there is no state for a missing value. A regressor decides by a `threshold`: one class is what it
+    predicts to be below, the other from there on; with several, there is a class between each and the next.
     """
-    return _with_model(data, file, lambda model: model.graph(classes, categories or {}, missing))
+    return _with_model(data, file, lambda model: model.classifier(classes, categories or {}, missing, threshold))
 
 
 def _with_model(data: bytes, file: str | None, use: Callable[[_Model], _Result]) -> _Result:
@@ -101,47 +108,76 @@ class _Model:
         self.per_round = int(self.head["num_tree_per_iteration"])
         self.objective, *parameters = self.head.get("objective", "none").split()
         self.sigmoid = next((float(p[8:]) for p in parameters if p.startswith("sigmoid:")), 1.0)
-        if self.objective not in _OBJECTIVES:
+        if self.objective not in (*_CLASSIFIERS, *_NUMBERS) or "sqrt" in parameters:
             raise Unsupported(
-                f"the objective is {shown(self.objective)}", cure=f"train with one of {listed(_OBJECTIVES)}"
+                f"the objective is {shown(self.head.get('objective', 'none'))}",
+                cure=f"train with one of {listed((*_CLASSIFIERS, *_NUMBERS), most=9)}",
             )
-        expected = 1 if self.objective == "binary" else int(self.head["num_class"])
+        many = self.objective in ("multiclass", "multiclassova")
+        expected = int(self.head["num_class"]) if many else 1
         if self.per_round != expected or not 1 <= expected <= len(self.trees):  # a round has a tree for each class
             raise ValueError(f"{len(self.trees)} trees, {self.per_round} a round, for {expected} scores")
+        if len(self.trees) % self.per_round:
+            raise ValueError(f"{len(self.trees)} trees, {self.per_round} a round")
+        if not 0 < self.sigmoid < 1e6:
+            raise ValueError(f"sigmoid is {self.sigmoid}")
 
-    def graph(
-        self, classes: Sequence[str] | None, categories: Mapping[str, Sequence[str]], missing: bool
-    ) -> DecisionGraph:
-        tree = self.tree()
-        names = class_names(classes, max(self.per_round, 2))
-        return build(self._columns(categories), names, tree.root, tree.node, missing=missing, file=self.file)
+    def classifier(
+        self,
+        classes: Sequence[str] | None,
+        categories: Mapping[str, Sequence[str]],
+        missing: bool,
+        threshold: Threshold | None,
+    ) -> Classifier:
+        boosted, names = self.boosted(threshold, classes)
+        variables, trees = assemble(self._columns(categories), boosted.nodes, missing=missing, file=self.file)
+        kind = "random forest" if "average_output" in self.head else "boosted trees"
+        return simplest(Ensemble(variables, names, trees, boosted.sums, kind=kind))
 
-    def tree(self) -> BinaryTree:
-        """The one tree that has tests; the values of all other trees, each a single leaf, are added to its leaves."""
-        grown = [index for index, tree in enumerate(self.trees) if int(tree["num_leaves"]) > 1]
-        if len(grown) > 1 or ("average_output" in self.head and len(self.trees) > self.per_round):
-            how = f", one for each of {self.per_round} classes a round" if self.per_round > 1 else ""
-            raise Unsupported(f"the class depends on {max(len(grown), 2)} trees{how}", cure=ENSEMBLE)
-        only = grown[0] if grown else 0
-        scores = [0.0] * self.per_round
-        for index, tree in enumerate(self.trees):
-            if index != only:
-                scores[index % self.per_round] += float(tree["leaf_value"])
-        tree = self.trees[only]
-        if int(tree.get("is_linear", "0")):
-            raise Unsupported("the leaves of the tree are linear models", cure="train with linear_tree=False")
-        leaves = [float(value) for value in tree["leaf_value"].split()]
-        check_scores(len(leaves), self.per_round)
-        splits = _Splits(tree)
+    def boosted(
+        self, threshold: Threshold | None = None, classes: Sequence[str] | None = None
+    ) -> tuple[Boosted, tuple[str, ...]]:
+        """The trees and their sums, and the names of the classes."""
+        if self.objective in _NUMBERS:
+            asked = refuse_without(threshold, f"the objective {self.objective}")
+            names, rule = cutoff(asked, classes, single=False)
+        elif threshold is not None:
+            raise Unsupported(f"threshold is given, but {self.objective} decides by itself", cure="leave it out")
+        else:
+            names, rule = tuple(class_names(classes, max(self.per_round, 2))), self._rule()
+        nodes = nodes_of(self.trees)
+        rounds, count = len(self.trees) // self.per_round, self.per_round
+        divisor = float(rounds) if "average_output" in self.head else 1.0
+        groups: tuple[Group, ...] = ()
+        if self.objective == "multiclassova" and self.sigmoid != 1:
+            groups, divisor = (Group(len(self.trees), divisor, self.sigmoid),), 1.0
+        outputs = tuple(range(count)) * rounds
+        sums = Sums(outputs, (0.0,) * count, rule, groups=groups, divisor=divisor)
+        check_sums(nodes, sums)
+        if self.objective == "multiclassova":
+            self._check_flatness(nodes, self.sigmoid / (rounds if "average_output" in self.head else 1))
+        return Boosted(nodes, sums), names
 
-        def node(number: int) -> Node:
-            if number < 0:
-                sums = list(scores)
-                sums[only % self.per_round] += leaves[~number]
-                return self._decide(sums)
-            return splits.test(number)
+    def _rule(self) -> Rule:
+        """How sums tell the class, as LGBMClassifier.predict has it."""
+        if self.objective == "binary":
+            return Rule("cuts", (least(self._is_second, single=False),))
+        return Rule("softmax64" if self.objective == "multiclass" else "logistic")
 
-        return BinaryTree(0 if grown else -1, node)
+    def _is_second(self, score: float) -> bool:
+        probability = logistic(self.sigmoid * score)
+        return probability > 1.0 - probability
+
+    def _check_flatness(self, nodes: Nodes, factor: float) -> None:
+        """Refuse sums of two classes so large that both chances are almost 1, and rounding makes them equal."""
+        values = np.where(nodes.yes == LEAF, nodes.values, -np.inf)
+        most = np.maximum.reduceat(values, nodes.start[:-1]).reshape(-1, self.per_round).sum(axis=0) * factor
+        if self.per_round > 1 and np.sort(most)[-2] > _FLATTEST:
+            raise Unsupported(
+                f"the sums of two classes of multiclassova can reach {np.sort(most)[-2]:.3g}, where their chances are"
+                " rounded to the same number",
+                cure="train with objective='multiclass', or fewer rounds",
+            )
 
     def _columns(self, categories: Mapping[str, Sequence[str]]) -> list[Column]:
         names, kinds = self.head["feature_names"].split(), self.head["feature_infos"].split()
@@ -164,73 +200,7 @@ class _Model:
             for name in names
         ]
 
-    def _decide(self, scores: Sequence[float]) -> int:
-        """The class, as LGBMClassifier.predict takes it from the scores."""
-        if self.objective == "binary":
-            probability = _logistic(self.sigmoid * scores[0])
-            return int(probability > 1.0 - probability)
-        if self.objective == "multiclassova":
-            probabilities = [_logistic(self.sigmoid * score) for score in scores]
-        else:
-            top = max(scores)
-            powers = [math.exp(score - top) for score in scores]
-            total = sum(powers)
-            probabilities = [power / total for power in powers]
-        return max(range(len(probabilities)), key=lambda index: probabilities[index])  # the first of equal ones
-
-
-class _Splits:
-    """The inner nodes of a tree; below zero a child is a leaf."""
-
-    def __init__(self, tree: Mapping[str, str]) -> None:
-        self.column, self.kind, self.left, self.right = (
-            [int(value) for value in tree[key].split()]
-            for key in ("split_feature", "decision_type", "left_child", "right_child")
-        )
-        self.threshold = [float(value) for value in tree["threshold"].split()]
-        self.boundaries = [int(value) for value in tree.get("cat_boundaries", "").split()]
-        self.words = [int(value) for value in tree.get("cat_threshold", "").split()]
-        if any(a > b for a, b in pairwise(self.boundaries)):
-            raise ValueError("the bit sets of categories overlap")
-        self.used: set[int] = set()
-
-    def test(self, node: int) -> Test:
-        column, kind, left, right = self.column[node], self.kind[node], self.left[node], self.right[node]
-        threshold = self.threshold[node]
-        if kind & _CATEGORICAL:
-            return Test(column, left, right, missing=False, codes=self._codes(int(threshold)))
-        if threshold != threshold:
-            raise ValueError(f"the threshold of node {node} is not a number")
-        where, to_left = (Interval(None, Cut(threshold)),), bool(kind & _DEFAULT_LEFT)
-        zero = threshold >= 0  # the answer about zero, which a number too near to zero is rounded to
-        match kind >> 2 & 3:
-            case 0:  # nothing is missing: NaN counts as 0
-                missing = zero
-            case 1:  # zero is missing, and so is NaN
-                missing = zero = to_left
-            case 2:
-                missing = to_left
-            case _:
-                raise ValueError(f"decision type {kind}")
-        test = Test(column, left, right, missing=missing, where=where)
-        if abs(threshold) > _ZERO and zero == (threshold >= 0):
-            return test
-        return answered(test, NEAR_ZERO, zero)
-
-    def _codes(self, index: int) -> frozenset[int]:
-        if not 0 <= index < len(self.boundaries) - 1 or index in self.used:
-            raise ValueError(f"there is no bit set {index}, or two nodes have it")
-        self.used.add(index)
-        words = self.words[self.boundaries[index] : self.boundaries[index + 1]]
-        return frozenset(
-            32 * word_index + bit for word_index, word in enumerate(words) for bit in range(32) if word >> bit & 1
-        )
-
 
 def _pairs(block: str) -> dict[str, str]:
     split = (line.partition("=") for line in block.split("\n"))
     return {key: value for key, _, value in split if key}
-
-
-def _logistic(score: float) -> float:
-    return 1.0 / (1.0 + math.exp(min(-score, 700.0)))

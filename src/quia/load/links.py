@@ -40,7 +40,7 @@ def logistic_single(score: float) -> float:
 
 def logistic(score: float) -> float:
     """1 / (1 + exp(-score)) in 64 bits."""
-    return 1.0 / (1.0 + math.exp(min(-score, 709.0)))
+    return 1.0 / (1.0 + math.exp(min(-score, 700.0)))
 
 
 def logistic_rule() -> Rule:

@@ -119,6 +119,8 @@ def _field(document: Document, element: Element) -> Field:
     for value in document.children(element, "Value"):
         kind, written = value.attributes.get("property", "valid"), document.need(value, "value")
         if kind == "missing":
+            if result.type in NUMBERS and written.strip() == "NaN":
+                continue  # NaN is missing anyway
             result.absent[spelled(result, written)] = None
         elif kind == "valid":
             result.declared[spelled(result, written)] = None
@@ -198,3 +200,15 @@ def spelled(field: Field, value: str) -> str:
         return TRUTHS.get(value.strip().lower(), value)
     number = number_of(value) if field.type in NUMBERS else math.nan
     return value if number != number else number_text(number)
+
+
+def declared_classes(document: Document, target: str | None) -> dict[str, int]:
+    """The values that the data dictionary declares for the target, in order."""
+    dictionary = document.child(document.elements[0], "DataDictionary")
+    assert dictionary is not None
+    for element in document.children(dictionary, "DataField"):
+        if element.attributes["name"] == target:
+            values = document.children(element, "Value")
+            valid = (v.attributes["value"] for v in values if v.attributes.get("property", "valid") == "valid")
+            return {label: index for index, label in enumerate(dict.fromkeys(valid))}
+    return {}

@@ -210,6 +210,9 @@ def _card(
             _said_before(is_region, is_again),
             _chips(chips, len(reason)),
             element("p", _NOT_PROVED[reason.kind == "sufficient"], class_="need") if not reason.is_minimal else None,
+            element("p", "time ran out before it was as wide as it can be", class_="need")
+            if not reason.is_widest
+            else None,
             element("p", fits, class_="need") if fits else None,
             element(
                 "p",

@@ -74,6 +74,8 @@ def _changed(answer: Answer, reason: Reason) -> str:
 
 def _proved(reason: Reason) -> str:
     """What is not proved of a reason."""
+    if not reason.is_widest:
+        return " (time ran out before it was as wide as it can be)"
     if reason.is_minimal:
         return ""
     enough = "enough for the decision" if reason.kind == "sufficient" else "enough to change it"

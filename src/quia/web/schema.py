@@ -225,6 +225,18 @@ class Reason(Struct, forbid_unknown_fields=True):
         | UnsetType
     ) = UNSET
 
+    is_widest: (
+        Annotated[
+            bool,
+            Meta(
+                description="Only where time ran out before conditions, or changes, were proved to be"
+                " as wide as they can be; they are true.",
+                extra_json_schema={"const": False},
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+
 
 class Reasons(Struct, forbid_unknown_fields=True):
     """Reasons of one kind."""

@@ -1,4 +1,4 @@
-"""The trees of boosting libraries as arrays like scikit-learn's: left where a number is not above the threshold."""
+"""The trees of boosting as arrays like scikit-learn's: left where a number is not above the threshold."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ import numpy.typing as npt
 
 from quia.errors import FormatError, Unsupported
 from quia.load import lightgbm, xgboost
-from quia.load.at_most import at_most
-from quia.load.binary import BinaryTree, Test, walk
+from quia.load.at_most import NEAR_ZERO, at_most
 from quia.load.ensembles import Boosted, in_order
 from quia.load.sklearn.floats import Floats
-from quia.load.sklearn.labels import Values
 from quia.load.sklearn.steps import Formula
 from quia.load.sklearn.tree import LEAF, Tree, check_nodes
 from quia.sums import Sums
 
-_LOW, _HIGH = lightgbm.NEAR_ZERO
+_LOW, _HIGH = NEAR_ZERO
 
 
 def _without_near_zero(x: Floats) -> Floats:
@@ -52,6 +50,11 @@ def xgboost_trees(final: Any, threshold: Any = None) -> Assembled:
     return _assembled(final, xgboost.trees_of(final, threshold), single=True)
 
 
+def lightgbm_trees(final: Any, threshold: Any = None) -> Assembled:
+    """The trees of a fitted LGBMClassifier or LGBMRegressor."""
+    return _assembled(final, lightgbm.trees_of(final, threshold), single=False)
+
+
 def _assembled(final: Any, boosted: Boosted, *, single: bool) -> Assembled:
     nodes, rounded = at_most(boosted.nodes, single=single)
     start, kept, yes, no = in_order(nodes, None)
@@ -66,11 +69,6 @@ def _assembled(final: Any, boosted: Boosted, *, single: bool) -> Assembled:
         left, right = (np.where(inner[here], side[here] - first, LEAF) for side in (yes, no))
         trees.append(Tree(left, right, column[here], threshold[here], nodes.missing[kept[here]], values[here]))
     return Assembled(trees, boosted.sums, boosted.notes, rounded)
-
-
-def lightgbm_tree(final: Any) -> tuple[Tree, Values, frozenset[int]]:
-    """The tree of a fitted LGBMClassifier, the number of the class at each node, and the columns that are rounded."""
-    return _arrays(lightgbm.tree_of(final), int(final.n_features_in_), single=False)
 
 
 class Chosen(NamedTuple):
@@ -117,47 +115,3 @@ def _codes(predictor: Any, rows: npt.NDArray[Any]) -> list[tuple[int, ...]]:
     words = np.ascontiguousarray(table[rows.astype(np.int64)].astype("<u4"))
     bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
     return [tuple(np.flatnonzero(row).tolist()) for row in bits]
-
-
-def _arrays(tree: BinaryTree, columns: int, *, single: bool) -> tuple[Tree, Values, frozenset[int]]:
-    order, nodes = walk(tree.root, tree.node, columns, None)
-    position = {name: index for index, name in enumerate(order)}
-    count = len(order)
-    left, right, column = np.full(count, LEAF), np.full(count, LEAF), np.zeros(count, np.int64)
-    threshold, missing_left = np.zeros(count), np.zeros(count, bool)
-    numbers = np.zeros((count, 1))
-    rounded: set[int] = set()
-    for index, node in enumerate(nodes):
-        if not isinstance(node, Test):
-            numbers[index] = node
-            continue
-        left[index], right[index], column[index] = position[node.yes], position[node.no], node.column
-        threshold[index], missing_left[index] = _threshold(node, single), node.missing
-        if _rounds(node, threshold[index]):
-            rounded.add(node.column)
-    return Tree(left, right, column, threshold, missing_left, numbers), numbers, frozenset(rounded)
-
-
-def _threshold(test: Test, single: bool) -> float:
-    """The greatest number that a test answers with yes, not considering zero and missing values."""
-    if test.codes is not None:
-        raise Unsupported(
-            "the tree at the end of the pipeline tests categories of its own", cure="encode them in a step before it"
-        )
-    cut = test.where[0].upper
-    assert cut is not None
-    if cut.after:
-        return cut.threshold
-    kind = np.float32 if single else np.float64
-    return float(np.nextafter(kind(cut.threshold), kind(-np.inf)))
-
-
-def _rounds(test: Test, threshold: float) -> bool:
-    """Whether a test treats numbers near to zero as zero; one that treats zero as missing is refused."""
-    if len(test.where) == 1 and not test.where_not:
-        return False
-    if (len(test.where) > 1) != (threshold >= 0):
-        raise Unsupported(
-            "the tree at the end of the pipeline takes zero for missing", cure="train it with zero_as_missing=False"
-        )
-    return True

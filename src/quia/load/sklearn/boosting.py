@@ -1,4 +1,4 @@
-"""scikit-learn's own boosted trees: a first guess to which every round adds the leaves of its trees, in 64 bits."""
+"""scikit-learn's own boosted trees, whose rounds add leaves or weighted votes, in 64 bits."""
 
 from __future__ import annotations
 
@@ -13,12 +13,23 @@ import numpy.typing as npt
 from quia.errors import FormatError, Unsupported
 from quia.load.sklearn.boosted import Chosen, histogram_tree
 from quia.load.sklearn.floats import number_of, ordinal_of
-from quia.load.sklearn.head import Head, check_member, rule_of, summed
+from quia.load.sklearn.head import (
+    CLASSIFIERS,
+    Head,
+    check_kind,
+    check_member,
+    place_of,
+    predicts_missing,
+    rule_of,
+    summed,
+    without_label,
+)
 from quia.load.sklearn.labels import Rule
 from quia.load.sklearn.tree import Tree, tree_of
 from quia.sums import Rule as ScoreRule
 
 _BESIDE = 2000  # how many numbers on either side of a border are tried, to see that there is only one
+_MOST_CELLS = 2_000_000  # in a table that the model is given at once
 _SMALL = 1e-20  # two sums that differ by so little have equal probabilities
 
 
@@ -57,6 +68,56 @@ def histogram(final: Any, label: Any, classes: Any) -> Head:
     start = np.asarray(final._baseline_prediction, np.float64).reshape(-1).tolist()
     how = {"encoder": encoder, "categorical": categorical, "chosen": tuple(chosen)}
     return _added(final, rounds, start, label, classes, single=False, missing=True, kind="gradient boosting", **how)
+
+
+def ada_boost(final: Any, label: Any, classes: Any) -> Head:
+    """AdaBoost by SAMME: the weight of a tree counts for the class it decides on, and in part against the others."""
+    if getattr(final, "algorithm", "SAMME") == "SAMME.R":
+        raise Unsupported(
+            "the AdaBoostClassifier adds logarithms of probabilities (SAMME.R)", cure="fit it with algorithm='SAMME'"
+        )
+    rule = without_label(final, label, classes)
+    count = len(final.classes_)
+    if count == 1:
+        raise Unsupported("the AdaBoostClassifier knows a single class", cure="fit it to data of two classes or more")
+    trees = []
+    weights = np.asarray(final.estimator_weights_, np.float64)
+    total = float(weights.sum())
+    if not (np.isfinite(weights).all() and total > 0 and len(weights) >= len(final.estimators_)):
+        raise FormatError(f"the weights of the AdaBoostClassifier sum to {total:g}; the model is damaged")
+    for member, weight in zip(final.estimators_, weights, strict=False):
+        check_kind(final, member)
+        check_member(final, member, CLASSIFIERS, final.n_features_in_)
+        tree = tree_of(member)
+        places = [place_of(final, final.classes_, own) for own in member.classes_]
+        decided = np.array(places)[np.argmax(tree.values, axis=1)]
+        if count == 2:  # the first score is the second one negated, and scikit-learn subtracts them
+            values = np.where(decided == 1, weight, -1 / (count - 1) * weight)[:, None]
+        else:
+            values = np.where(decided[:, None] == np.arange(count), weight, -1 / (count - 1) * weight)
+        trees.append(tree._replace(values=values))
+    _check_votes(final, weights, total)
+    cut = ScoreRule("cuts", (float(np.nextafter(0.0, 1.0)),)) if count == 2 else ScoreRule("argmax")
+    return summed(final, trees, rule, predicts_missing(final), divisor=total, score_rule=cut, kind="AdaBoost")
+
+
+def _check_votes(final: Any, weights: Any, total: float) -> None:
+    """Refuse a version of scikit-learn that adds other numbers than the weights and their parts."""
+    rows = np.random.default_rng(0).normal(size=(8, final.n_features_in_))
+    count = len(final.classes_)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about the names of the columns
+        theirs = final.decision_function(rows).reshape(len(rows), -1)
+        decided = [(member.predict(rows) == final.classes_[:, None]).T for member in final.estimators_]
+    sums = np.zeros((len(rows), count))
+    for votes, weight in zip(decided, weights, strict=False):
+        sums += np.where(votes, weight, -1 / (count - 1) * weight)
+    sums /= total
+    if not np.array_equal(theirs, 2 * sums[:, 1:] if count == 2 else sums):
+        raise Unsupported(
+            "this version of scikit-learn adds the votes of AdaBoost in a way that is not known here",
+            cure="use scikit-learn 1.6 or later",
+        )
 
 
 def _added(
@@ -171,10 +232,15 @@ def _check_argmax(final: Any, label: Any, count: int) -> ScoreRule:
 def _own(final: Any, sums: npt.NDArray[np.float64], method: str) -> Any:
     """What the model itself makes of sums."""
     model = copy.copy(final)
-    model._raw_predict = lambda *_, **__: sums.copy()
+    at_once = max(1, _MOST_CELLS // max(1, int(model.n_features_in_)))
+    made = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return getattr(model, method)(np.zeros((len(sums), model.n_features_in_)))
+        for start in range(0, len(sums), at_once):
+            some = sums[start : start + at_once]
+            model._raw_predict = lambda *_, some=some, **__: some.copy()
+            made.append(getattr(model, method)(np.zeros((len(some), model.n_features_in_))))
+    return np.concatenate(made)
 
 
 def _least(holds: Any) -> float:

@@ -15,6 +15,7 @@ from quia.graph import DecisionGraph
 from quia.load import agreement
 from quia.load.binary import numbered
 from quia.load.ensembles import simplest
+from quia.load.probes import probes
 from quia.load.sklearn.follow import Frame, Walk, follow, passes
 from quia.load.sklearn.head import Head
 from quia.load.sklearn.heads import head_of
@@ -204,7 +205,7 @@ def _children_first(tree: Tree) -> list[int]:
 
 
 def _compare(model: agreement.Model) -> None:
-    report = agreement.compare(model, agreement.probes(model.classifier, limit=agreement.PROBES))
+    report = agreement.compare(model, probes(model.classifier, limit=agreement.PROBES))
     if report.disagreements:
         raise QuiaError(
             f"what was loaded does not decide as the model does: {report.disagreements[0]};"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quia.errors import FormatError, Unsupported
+from quia.errors import FormatError, Unsupported, shown
 from quia.load.regressors import cutoff
 from quia.load.sklearn import boosted, encoders
 from quia.load.sklearn.boosted import Chosen
@@ -151,6 +151,24 @@ def check_member(final: Any, member: Any, kinds: Sequence[str], columns: int) ->
         raise FormatError(f"the {type(final).__name__} holds a {type(member).__qualname__}; the model is damaged")
     if member.n_features_in_ != columns:
         raise FormatError(f"the {type(final).__name__} has {columns} columns, its tree {member.n_features_in_}")
+
+
+def check_kind(final: Any, member: Any) -> None:
+    """Refuse a member of an ensemble that is no decision tree."""
+    name = type(member).__name__
+    if f"{type(member).__module__}." != OWN_TREES:
+        raise Unsupported(
+            f"the {type(final).__name__} holds a {name}, which is no decision tree",
+            cure="give it decision trees, and put other steps before it",
+        )
+
+
+def place_of(final: Any, classes: Any, label: Any) -> int:
+    """The place of a tree's class among those of its ensemble."""
+    found = np.flatnonzero(np.asarray(classes) == label)
+    if len(found) != 1:
+        raise FormatError(f"a tree of the {type(final).__name__} knows the class {shown(label)}, the model does not")
+    return int(found[0])
 
 
 def predicts_missing(estimator: Any) -> Callable[[bool], bool]:

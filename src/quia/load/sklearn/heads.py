@@ -8,7 +8,7 @@ from typing import Any
 from quia.errors import FormatError, Unsupported, listed
 from quia.load.sklearn import boosted, boosting, votes
 from quia.load.sklearn.head import OWN_TREES, TREES, Head, boosted_rule, one_tree, rule_of
-from quia.load.sklearn.labels import Rule, by_number, class_names
+from quia.load.sklearn.labels import Rule
 from quia.load.sklearn.tree import probabilities, takes_missing, tree_of
 
 _FORESTS = ("RandomForestClassifier", "ExtraTreesClassifier", "RandomForestRegressor", "ExtraTreesRegressor")
@@ -58,17 +58,17 @@ def _assembled(final: Any, rule: Rule, made: boosted.Assembled, **how: Any) -> H
 
 
 def _lightgbm(final: Any, label: Any, classes: Any) -> Head:
-    """LGBMClassifier: in 64 bits."""
-    tree, numbers, rounded = boosted.lightgbm_tree(final)
-    rule = _rule_by_number(final, label, classes)
-    return one_tree(tree, rule, numbers, lambda sparse: True, single=False, rounded=rounded)
+    """LightGBM's: in 64 bits."""
+    rule = boosted_rule(final, label, classes, single=False)
+    made = boosted.lightgbm_trees(final, rule.cuts or None)
+    return _assembled(final, rule, made, single=False, kind="boosted trees")
 
 
 _READERS: dict[str, Callable[[Any, Any, Any], Head]] = {
     **{OWN_TREES + name: _own_tree for name in TREES},
     **{f"sklearn.ensemble._forest.{name}": votes.forest for name in _FORESTS},
     **{f"sklearn.ensemble._bagging.{name}": votes.bagging for name in ("BaggingClassifier", "BaggingRegressor")},
-    "sklearn.ensemble._weight_boosting.AdaBoostClassifier": votes.ada_boost,
+    "sklearn.ensemble._weight_boosting.AdaBoostClassifier": boosting.ada_boost,
     "sklearn.ensemble._voting.VotingClassifier": votes.voting,
     **{
         f"sklearn.ensemble._gb.{name}": boosting.gradient
@@ -79,7 +79,7 @@ _READERS: dict[str, Callable[[Any, Any, Any], Head]] = {
         for name in ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor")
     },
     **{f"xgboost.sklearn.{name}": _xgboost for name in _XGBOOST},
-    "lightgbm.sklearn.LGBMClassifier": _lightgbm,
+    **{f"lightgbm.sklearn.{name}": _lightgbm for name in ("LGBMClassifier", "LGBMRegressor")},
 }
 """The types that a pipeline may end in; the class must be exactly this one, as a derived class may decide otherwise."""
 
@@ -95,12 +95,3 @@ def _refusal(final: Any, kind: str) -> Unsupported:
     return Unsupported(
         f"a {name} {fault}", cure=f"give one of {listed(known, most=20)}, or a Pipeline that ends in one"
     )
-
-
-def _rule_by_number(final: Any, label: Any, classes: Any) -> Rule:
-    if label is not None:
-        raise Unsupported(
-            f"label is given for a {type(final).__name__}, whose probabilities are not those of its leaves",
-            cure="leave it out, or fit a tree or a forest",
-        )
-    return by_number(class_names(final.classes_, classes))

@@ -44,11 +44,6 @@ def greatest(classes: Sequence[str]) -> Rule:
     return Rule(tuple(classes), lambda values: [classes[at] for at in np.argmax(values, axis=1).tolist()], ())
 
 
-def by_number(classes: Sequence[str]) -> Rule:
-    """The class whose number is the leaf's value."""
-    return Rule(tuple(classes), lambda values: [classes[int(number)] for number in values[:, 0].tolist()])
-
-
 def for_classifier(classes: Sequence[str], label: Any) -> Rule:
     """The rule for a classifier: `label` may be None, a cut-off such as 'bad >= 0.3', or a function.
 

@@ -1,4 +1,4 @@
-"""Ensembles whose trees vote: forests, bagging, voting and AdaBoost, weighted and added as scikit-learn does."""
+"""Ensembles whose trees vote: forests, bagging and voting, weighted and added as scikit-learn does."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import numpy as np
 from quia.errors import FormatError, Unsupported, shown
 from quia.load.sklearn.head import (
     CLASSIFIERS,
-    OWN_TREES,
     REGRESSORS,
     TREES,
     Head,
+    check_kind,
     check_member,
     one_tree,
+    place_of,
     predicts_missing,
     rule_of,
     summed,
@@ -25,7 +26,6 @@ from quia.load.sklearn.head import (
 from quia.load.sklearn.labels import Rule
 from quia.load.sklearn.tree import Tree, probabilities, takes_missing, tree_of
 from quia.sums import Group
-from quia.sums import Rule as ScoreRule
 
 ANY_ORDER = (
     "with this n_jobs scikit-learn adds the trees in any order, so its last bit may vary; here it is as with n_jobs=1"
@@ -67,36 +67,6 @@ def bagging(final: Any, label: Any, classes: Any) -> Head:
         kind="bagged trees",
         notes=(ALL_CORES,) if (final.n_jobs or 1) < 0 and len(parts) > 1 else (),
     )
-
-
-def ada_boost(final: Any, label: Any, classes: Any) -> Head:
-    """AdaBoost by SAMME: the weight of a tree counts for the class it decides on, and in part against the others."""
-    if getattr(final, "algorithm", "SAMME") == "SAMME.R":
-        raise Unsupported(
-            "the AdaBoostClassifier adds logarithms of probabilities (SAMME.R)", cure="fit it with algorithm='SAMME'"
-        )
-    rule = without_label(final, label, classes)
-    count = len(final.classes_)
-    if count == 1:
-        raise Unsupported("the AdaBoostClassifier knows a single class", cure="fit it to data of two classes or more")
-    trees = []
-    weights = np.asarray(final.estimator_weights_, np.float64)
-    total = float(weights.sum())
-    if not (np.isfinite(weights).all() and total > 0 and len(weights) >= len(final.estimators_)):
-        raise FormatError(f"the weights of the AdaBoostClassifier sum to {total:g}; the model is damaged")
-    for member, weight in zip(final.estimators_, weights, strict=False):
-        _check_kind(final, member)
-        check_member(final, member, CLASSIFIERS, final.n_features_in_)
-        tree = tree_of(member)
-        place = [_place(final, final.classes_, label) for label in member.classes_]
-        decided = np.array(place)[np.argmax(tree.values, axis=1)]
-        if count == 2:  # the first score is the second one negated, and scikit-learn subtracts them
-            values = np.where(decided == 1, weight, -1 / (count - 1) * weight)[:, None]
-        else:
-            values = np.where(decided[:, None] == np.arange(count), weight, -1 / (count - 1) * weight)
-        trees.append(tree._replace(values=values))
-    cut = ScoreRule("cuts", (float(np.nextafter(0.0, 1.0)),)) if count == 2 else ScoreRule("argmax")
-    return summed(final, trees, rule, predicts_missing(final), divisor=total, score_rule=cut, kind="AdaBoost")
 
 
 def voting(final: Any, label: Any, classes: Any) -> Head:
@@ -229,7 +199,7 @@ def _bagged_members(final: Any) -> list[Tree]:
     is_classifier = hasattr(final, "classes_")
     trees = []
     for member, features in zip(final.estimators_, final.estimators_features_, strict=True):
-        _check_kind(final, member)
+        check_kind(final, member)
         chosen = _columns(final, features)
         check_member(final, member, CLASSIFIERS if is_classifier else REGRESSORS, len(chosen))
         tree = _tree_with_probabilities(member)
@@ -241,7 +211,7 @@ def _bagged_members(final: Any) -> list[Tree]:
                 trees.append(tree)
                 continue
             values = np.zeros((len(tree.left), count))
-            values[:, [_place(final, np.arange(count), label) for label in known]] = tree.values
+            values[:, [place_of(final, np.arange(count), label) for label in known]] = tree.values
             tree = tree._replace(values=values)
         trees.append(tree)
     return trees
@@ -261,19 +231,3 @@ def _parts(final: Any) -> list[int]:
 
     bounds = _partition_estimators(len(final.estimators_), final.n_jobs)[2]
     return [end - start for start, end in pairwise(bounds)]
-
-
-def _check_kind(final: Any, member: Any) -> None:
-    name = type(member).__name__
-    if f"{type(member).__module__}." != OWN_TREES:
-        raise Unsupported(
-            f"the {type(final).__name__} holds a {name}, which is no decision tree",
-            cure="give it decision trees, and put other steps before it",
-        )
-
-
-def _place(final: Any, classes: Any, label: Any) -> int:
-    found = np.flatnonzero(np.asarray(classes) == label)
-    if len(found) != 1:
-        raise FormatError(f"a tree of the {type(final).__name__} knows the class {shown(label)}, the model does not")
-    return int(found[0])
