@@ -71,7 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
         from benchmarks import ensembles_peers as peers
 
         where = Path(arguments.environments) if arguments.environments else default_cache() / "peers"
-        numbers["peers"] = peers.measure(folder / "train", where, rows, arguments.limit, arguments.benchmark)
+        numbers["peers"] = peers.measure(
+            folder / "train", where, rows, arguments.limit, arguments.check_limit, arguments.benchmark
+        )
         write(peers.text(numbers["peers"]))
     if arguments.json:
         Path(arguments.json).write_text(json.dumps(numbers, indent=1), "utf-8")

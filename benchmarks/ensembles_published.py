@@ -1,7 +1,7 @@
 """Boosted trees whose explanations were published with their times: one minimal sufficient reason of each instance.
 
-A folder of each model has `model.txt`, as XGBoost prints 50 rounds of trees, and `instances.csv`: the features, then the
-seconds published for one reason by MaxSAT and by SMT, on other hardware, and the length of the first.
+A folder of each model has `model.txt`, as XGBoost prints 50 rounds of trees, and `instances.csv`: the features, then
+the seconds published for one reason by MaxSAT and by SMT, on other hardware, and the length of the first.
 """
 
 from __future__ import annotations
@@ -116,7 +116,16 @@ def text(results: Sequence[dict[str, Any]]) -> str:
     from benchmarks.numbers import number_text, plain_table, ratio_text, seconds_text
 
     header = ["model", "features", "trees", "instances", "CPU in all", "median", "max", "MaxSAT in all", "SMT in all"]
-    header += ["MaxSAT / quia", "SMT / quia", "length", "of MaxSAT's", "shorter", "longer", "shortest: median", "in time"]
+    header += [
+        "MaxSAT / quia",
+        "SMT / quia",
+        "length",
+        "of MaxSAT's",
+        "shorter",
+        "longer",
+        "shortest: median",
+        "in time",
+    ]
     body = []
     for r in results:
         least = r["shortest"]
@@ -147,9 +156,9 @@ def text(results: Sequence[dict[str, Any]]) -> str:
             plain_table(header, body),
             "",
             f"One minimal sufficient reason of each of {sums['rows']:,} instances: {seconds_text(sums['total'])} of CPU"
-            f" here, {sums['maxsat']:,.0f} s by MaxSAT and {sums['smt']:,.0f} s by SMT as published, {_times(sums, 'maxsat')}"
-            f" and {_times(sums, 'smt')} times as much: on other hardware, so that only the order of magnitude counts."
-            f" {sums['shorter']:,} are shorter than MaxSAT's, {sums['longer']:,} longer.",
+            f" here, {sums['maxsat']:,.0f} s by MaxSAT and {sums['smt']:,.0f} s by SMT as published,"
+            f" {_times(sums, 'maxsat')} and {_times(sums, 'smt')} times as much: on other hardware, so that only the"
+            f" order of magnitude counts. {sums['shorter']:,} are shorter than MaxSAT's, {sums['longer']:,} longer.",
             "",
             checked_text(results),
         ]

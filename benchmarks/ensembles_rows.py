@@ -39,7 +39,7 @@ class Reduced:
             "rows": many,
             "total": sum(self.seconds),
             "median": median(self.seconds),
-            "p90": quantiles(self.seconds, n=10)[-1] if many > 1 else self.seconds[0],
+            "p90": quantiles(self.seconds, n=10, method="inclusive")[-1] if many > 1 else self.seconds[0],
             "max": max(self.seconds),
             "length": fmean(self.lengths),
             "minimal": many - self.unproved,
