@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -21,12 +23,12 @@ from ensemble_oracle import (
 from quia import ensemble_box, ensemble_plain
 from quia.errors import Refuted, Undecided
 from quia.patience import Clock
-from quia.question import Question
+from quia.question import Question, why
 from quia.region import Region
 from quia.sums import RULES
 
 SEEDS = range(4)
-EACH = 40
+EACH = 30
 """Random ensembles for each seed."""
 
 
@@ -154,3 +156,31 @@ def test_with_too_many_leaves_it_is_undecided(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(ensemble_box, "MOST_CELLS", 10)
     with pytest.raises(Undecided, match="too many to check plainly"):
         quia.verify(ensemble, instance, list(instance)[:1], "sufficient")
+
+
+@pytest.mark.parametrize("name", ["appendicitis", "wine-recognition", "glass2"])
+def test_real_boosted_trees(name: str, shared_data: Path) -> None:
+    """A reason by deletion that the plain search finds is proved, and refuted with a feature more or less."""
+    folder = shared_data / "xreason" / name
+    rows = list(csv.DictReader((folder / "instances.csv").read_text().splitlines()))
+    features = list(rows[0])[:-3]
+    count = (folder / "model.txt").read_text().count("booster")
+    labels = [str(c) for c in range(max(count // 50, 2))]
+    ensemble = quia.load(folder / "model.txt", features=features, classes=labels, base_score=0.5)
+    assert isinstance(ensemble, quia.Ensemble)
+    for row in rows[:3]:
+        instance = {x: float(row[x]) for x in features}
+        question = why(ensemble, ensemble.encode(instance))
+        kept = list(ensemble.tested)
+        for v in ensemble.tested:
+            fewer = [u for u in kept if u != v]
+            if ensemble.plain_escape(question, question.worlds(fewer), Clock(60)) is None:
+                kept = fewer
+        names = [features[v] for v in kept]
+        quia.verify(ensemble, instance, names, "sufficient", timeout=60)
+        other = next(x for x in features if x not in names)
+        with pytest.raises(Refuted, match="is not minimal"):
+            quia.verify(ensemble, instance, [*names, other], "sufficient", timeout=60)
+        with pytest.raises(Refuted, match="does not force") as fault:
+            quia.verify(ensemble, instance, names[1:], "sufficient", timeout=60)
+        assert fault.value.witness is not None

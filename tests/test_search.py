@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import chain, zip_longest
 from pathlib import Path
 from random import Random
+from threading import get_ident
 from typing import Any
 
 import pytest
@@ -392,7 +393,7 @@ def test_what_is_too_many_is_told_as_not_all(monkeypatch: pytest.MonkeyPatch) ->
     assert (answer.sufficient.count, answer.sufficient.complete, len(answer.sufficient)) == (None, False, 10)
     told = "10 of them, as they were found"
     text = explanation_text(answer)
-    assert f"Sufficient reasons over 126 sets of features: {told}\n" in text, "looking for changes has found all"
+    assert "Sufficient reasons over 126 sets of features: the first 10\n" in text, "looking for changes has found all"
     assert f"Necessary reasons over 126 sets of features: {told}\n" in text
     few = quia.explain(votes, instance).sufficient_reasons(limit=10)
     assert len(list(few)) == 10 and (few.count, few.complete, few.is_ordered) == (None, False, False)
@@ -482,6 +483,80 @@ def test_most_of_what_is_asked_is_new() -> None:
     before = asked[0]
     assert why.count_sufficient() == 126 and len(list(why.necessary_reasons(shortest=True))) == 126
     assert asked[0] == before, "what is known is not looked for again"
+
+
+class Hill(ClassifierBase):
+    """Is yes where the numbers, each of a thousand states, add up to less than a sum."""
+
+    def __init__(self, n: int, least: int, size: int = 1000) -> None:
+        self.variables = tuple(Variable.numeric(f"v{i}", range(size - 1)) for i in range(n))
+        self.classes, self.least, self.asked = ("no", "yes"), least, 0
+
+    def decide(self, states: Any) -> int:
+        return int(sum(states) < self.least)
+
+    def escape(self, question: Any, region: Any) -> Any:
+        self.asked += 1
+        possible = region.intersection(question.within)
+        for corner in (-1, 0):
+            found = [possible.states(v)[corner][corner] for v in range(len(self.variables))]
+            if self.decide(found) not in question.keeps:
+                return found
+        return None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_widening_thousands_of_states_takes_few_questions(kind: str) -> None:
+    """A bisection for each side, wherever the witnesses are: here always at a far corner."""
+    hill = Hill(2, 700)
+    why = quia.explain(hill, [100, 150])
+    (reason,) = getattr(why, f"{kind}_reasons")(limit=1, general=True)
+    assert hill.asked < 200
+    if kind == "sufficient":
+        assert reason.is_widest
+        box = {literal.feature: literal.states for literal in reason}
+        assert max(box["v0"]) + max(box["v1"]) == 699 and min(min(states) for states in box.values()) == 0
+    else:
+        assert reason.is_general and all(literal.holds(999) for literal in reason.changes)
+
+
+def test_a_box_that_grew_until_time_was_out_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    time = [0.0]
+    monkeypatch.setattr(patience_module, "monotonic", lambda: time[0])
+    hill = Hill(4, 2500)
+    why = quia.explain(hill, [100] * 4)
+    ask = hill.escape
+    monkeypatch.setattr(Hill, "escape", lambda self, *asked: (time.__setitem__(0, time[0] + 1), ask(*asked))[1])
+    (reason,) = why.sufficient_reasons(limit=1, general=True, timeout=14)
+    assert not reason.is_widest and reason.is_minimal and not pickle.loads(pickle.dumps(reason)).is_widest
+    wide = [max(literal.states) - min(literal.states) for literal in reason]
+    assert max(wide) > 200 and hill.decide([max(literal.states) for literal in reason]) == 1
+    answer = why.answer(timeout=20, limit=1)
+    told = "time ran out before it was as wide as it can be"
+    assert told in explanation_text(answer) and told in page(why, answer=answer, timeout=20.0)
+    assert answer.to_dict()["sufficient"]["reasons"][0]["is_widest"] is False
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_rows_of_a_batch_on_several_threads(threads: int) -> None:
+    seen = set()
+    votes = Votes(7, 4, lambda: seen.add(get_ident()))
+    rng = Random(threads)
+    rows = [[rng.choice(["no", "yes"]) for _ in range(7)] for _ in range(40)]
+    one, many = (
+        quia.explain_batch(votes, rows, threads=n, all_reasons=3, counts=True, counterfactuals=2).to_pylist()
+        for n in (1, threads)
+    )
+    assert one == many and all(row["complete"] for row in one)
+    assert (len(seen) > 1) == (threads > 1)
+
+
+def test_a_batch_asks_for_no_more_reasons_than_it_lists() -> None:
+    asked = [0]
+    votes = Votes(14, 8, lambda: asked.__setitem__(0, asked[0] + 1))
+    (row,) = quia.explain_batch(votes, [["yes"] * 14], shortest=(), all_reasons=2).to_pylist()
+    assert [len(row[f"{kind}_reasons"]) for kind in KINDS] == [2, 2] and row["complete"]
+    assert asked[0] < 150, "of 3,432 of each kind"
 
 
 def test_nothing_to_find() -> None:

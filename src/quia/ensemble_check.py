@@ -12,6 +12,7 @@ are added as the source adds them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from quia.question import Question
     from quia.region import Region
 
+Ints = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
 
 _TRIED = 3
@@ -56,7 +58,9 @@ def escape(ensemble: Ensemble, question: Question, region: Region, clock: Callab
 def _candidates(start: Box, needs: list[Need], clock: Callable[[], None]) -> Iterator[dict[int, int]]:
     """Points of the box that may meet all needs: at the end, one of every combination of leaves that may."""
     waiting = [start]
-    while waiting:
+    for turn in count():
+        if not waiting:
+            return
         clock()
         box: Box | None = waiting.pop()
         tried = None
@@ -78,9 +82,29 @@ def _candidates(start: Box, needs: list[Need], clock: Callable[[], None]) -> Ite
         best = hardest.most_with(box)
         totals = best.sum(axis=0)
         firsts = firsts_of(box.variable)
-        yield box.point(np.array([a + np.argmax(totals[a:b]) for a, b in runs(firsts, len(totals))], np.intp))
+        columns = np.array([a + np.argmax(totals[a:b]) for a, b in runs(firsts, len(totals))], np.intp)
+        # What is found is mostly found by climbing from the first of them; where nothing is, it costs time.
+        yield box.point(columns if turn > _TRIED and turn % 4 else _climbed(box, hardest, columns))
         if len(box.tree) > len(firsts_of(box.tree)):
             waiting += _halves(box, best)
+
+
+def _climbed(box: Box, need: Need, columns: Ints) -> Ints:
+    """States from which no change of a single variable comes nearer to a need, reached by such changes."""
+    place = np.cumsum(np.diff(box.variable, prepend=-1) != 0) - 1
+    rows = need.counts[box.row]
+    values, admits = need.value[box.row[rows]], box.admits[rows]
+    found, best = columns.copy(), -np.inf
+    while len(found):
+        misses = ~admits[:, found]
+        # With another state of one variable, a leaf is reached that only that variable kept from being so.
+        totals = values @ (admits & (misses.sum(axis=1)[:, None] == misses[:, place]))
+        better = int(totals.argmax())
+        if not best < totals[better]:
+            break
+        best = totals[better]
+        found[place[better]] = better
+    return found
 
 
 def _halves(box: Box, best: Floats) -> list[Box]:

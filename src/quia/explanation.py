@@ -43,7 +43,8 @@ from quia.widen import Widening, common_reason
 if TYPE_CHECKING:
     from quia.even_if import EvenIf
 
-_GATHERING_SHARE, _SUFFICIENT_SHARE, _NECESSARY_SHARE = 0.2, 0.45, 0.5  # of the time: for all, and of what is left then
+# Of the time that is left for an answer: to find all reasons, then the necessary ones (that counted), then changes.
+_GATHERING_SHARE, _NECESSARY_SHARE, _CHANGES_SHARE = 0.2, 0.4, 0.4
 _SHORTEST_SHARE = 0.6
 
 
@@ -428,15 +429,15 @@ class Explanation(ByFields, AboutQuestion):
         """
         most, patience = whole_or_all(limit), Patience(seconds(timeout))
         form = _Form(flag(general, "general"), flag(intervals, "intervals"))
+        how = (form, flag(shortest, "shortest"), most)
         if self.is_searched:
             patience = Patience(PATIENCE) if timeout is None else patience
-            necessary, sufficient = self._looked_for(form, flag(shortest, "shortest"), most, patience)
+            necessary, sufficient, nearest = self._looked_for(*how, patience)
         else:
-            necessary, sufficient = (
-                self._found(kind, form, flag(shortest, "shortest"), most, patience) for kind in KINDS
-            )
+            necessary, sufficient = (self._found(kind, *how, patience) for kind in KINDS)
             # Where they come one by one, the time is theirs first.
             _ = necessary.complete, sufficient.complete
+            nearest = self._nearest(most, patience)
         constant = self._is_seen_constant(necessary, patience)
         every, has_leaves = range(len(self.variables)), offers(self.classifier, HasPath)
         return Answer(
@@ -445,7 +446,7 @@ class Explanation(ByFields, AboutQuestion):
             self.classifier.tested,
             necessary,
             sufficient,
-            self._nearest(most, patience),
+            nearest,
             self._bias_shown(protected, most, patience.seconds, form),
             is_shortest=shortest,
             is_constant=constant,
@@ -456,17 +457,20 @@ class Explanation(ByFields, AboutQuestion):
 
     def _looked_for(
         self, form: _Form, shortest: bool, limit: int | None, patience: Patience
-    ) -> tuple[Reasons, Reasons]:
-        """Both kinds of reasons where they must be looked for: for a while all, then as they come, each in its time."""
-        # Those of both kinds are found together, so the first has the time to look for all.
+    ) -> tuple[Reasons, Reasons, Counterfactuals]:
+        """What an answer shows where it must be looked for: all reasons for a while, then as they come.
+
+        What takes the most, to widen sufficient reasons, comes last and has what the others left.
+        """
         wait = None if patience.left is None or limit is None else _GATHERING_SHARE * patience.left
-        own = patience.share(_SUFFICIENT_SHARE)
-        sufficient = self._found("sufficient", form, shortest, limit, own, gathers=False, wait=wait)
-        _ = sufficient.complete
         own = patience.share(_NECESSARY_SHARE)
-        necessary = self._found("necessary", form, shortest, limit, own, gathers=False, wait=0.0)
+        necessary = self._found("necessary", form, shortest, limit, own, gathers=False, wait=wait)
         _ = necessary.complete
-        return necessary, sufficient
+        nearest = self._nearest(limit, patience.share(_CHANGES_SHARE))
+        own = patience.share(1.0)
+        sufficient = self._found("sufficient", form, shortest, limit, own, gathers=False, wait=0.0)
+        _ = sufficient.complete
+        return necessary, sufficient, nearest
 
     def _is_seen_constant(self, necessary: Reasons, patience: Patience) -> bool:
         """Whether it is known that nothing can change the decision."""

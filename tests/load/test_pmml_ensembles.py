@@ -394,3 +394,15 @@ def test_broken_files_are_refused_in_a_sentence():
                 loader.read(words.encode())
             except quia.QuiaError:
                 continue
+
+
+def test_many_leaves_and_many_classes_are_refused_before_they_take_memory():
+    """5,000 leaves, each with a class of its own, twice: no product of the two."""
+    branches = [
+        {"predicate": ("a", "lessThan", float(i)), "score": f"label {i}", "children": [], "id": f"c{i}"}
+        for i in range(5000)
+    ]
+    root = {"predicate": None, "score": "none", "children": branches, "id": "n"}
+    text = whole(segmented([{"root": root, "strategy": STRATEGIES[0]}] * 2, "majorityVote", "classification", ""), [])
+    with pytest.raises(quia.TooLarge, match="5001 classes"):
+        loader.read(text.encode())

@@ -65,10 +65,40 @@ def of_xgboost_with_categories(folder):
     return quia.load(xgboost.XGBClassifier(n_estimators=1, enable_categorical=True).fit(NAMED, CLASSES > 1))
 
 
+def of_xgboost_dump(folder):
+    model = xgboost.XGBClassifier(n_estimators=1, max_depth=4).fit(ROWS, CLASSES > 1)
+    model.get_booster().dump_model(folder / "dump.txt")
+    return quia.load(folder / "dump.txt")
+
+
 def of_lightgbm(folder):
     model = lightgbm.LGBMClassifier(n_estimators=1, verbose=-1, min_child_samples=5).fit(ROWS, CLASSES > 1)
     model.booster_.save_model(folder / "model.txt")
     return quia.load(folder / "model.txt")
+
+
+def of_catboost(folder):
+    borders = [-0.5, 0.25, 1.5]
+    content = {
+        "features_info": {
+            "float_features": [
+                {"borders": borders, "feature_id": name, "feature_index": index, "flat_feature_index": index}
+                for index, name in enumerate("xy")
+            ]
+        },
+        "model_info": {"class_params": {"class_names": ["a", "b"], "class_to_label": [0, 1]}},
+        "oblivious_trees": [
+            {
+                "leaf_values": [-1.0, 0.5, 2.0, -3.0],
+                "splits": [
+                    {"border": borders[i], "float_feature_index": i, "split_type": "FloatFeature"} for i in range(2)
+                ],
+            }
+        ],
+        "scale_and_bias": [1, [0.25]],
+    }
+    (folder / "model.json").write_text(json.dumps(content))
+    return quia.load(folder / "model.json")
 
 
 def of_onnx(folder):
@@ -95,7 +125,9 @@ def of_dd(folder):
     return quia.load(bdd.add_expr("(a & b) | ~ c"))
 
 
-LOADERS = {name.removeprefix("of_"): made for name, made in list(globals().items()) if name.startswith("of_")}
+LOADERS = {
+    name.removeprefix("of_").replace("_", "-"): made for name, made in list(globals().items()) if name.startswith("of_")
+}
 
 
 def test_every_loader_of_graphs_is_here():

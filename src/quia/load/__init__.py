@@ -87,13 +87,13 @@ FORMATS = {
     "pmml": Format(
         "quia.load.pmml",
         lambda head: b"PMML" in head and head.lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"<"),
-        "a PMML TreeModel",
+        "a PMML TreeModel or MiningModel",
     ),
     "lightgbm": Format("quia.load.lightgbm", lambda head: head.startswith(b"tree\nversion="), "LightGBM's text"),
     "onnx": Format(
         "quia.load.onnx",
         lambda head: head[:1] == b"\x08" and head[2:3] in (b"\x12", b"\x3a", b"\x42"),
-        "an ONNX TreeEnsembleClassifier",
+        "an ONNX ensemble of trees",
     ),
 }
 

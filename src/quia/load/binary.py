@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from quia.conditions import states_where
 from quia.cuts import Interval
@@ -15,9 +15,6 @@ from quia.variables import Variable
 if TYPE_CHECKING:
     from quia.consistent import Edges
     from quia.graph import DecisionGraph
-
-ENSEMBLE = "give a model of one tree (one round of boosting); ensembles are planned for a later release"
-"""What to do about an ensemble."""
 
 MOST_NUMBERED = 100_000
 """How many columns a model may have that its file only counts: each takes memory, and none takes a byte of the file."""
@@ -85,13 +82,6 @@ class Column:
 
 Node = Test | int
 """A test, or the class of a leaf."""
-
-
-class BinaryTree(NamedTuple):
-    """The number of the root, and a function from the number of a node to the node."""
-
-    root: int
-    node: Callable[[int], Node]
 
 
 @dataclass(slots=True)

@@ -80,6 +80,8 @@ def _oblivious(tree: Mapping[str, Any], splits: Splits, width: int) -> _Tree:
     depth = len(asked)
     if depth > _DEEPEST:
         raise ValueError(f"a tree of depth {depth}")
+    if len(tree["leaf_values"]) != width << depth:
+        raise ValueError(f"a tree of depth {depth} has {len(tree['leaf_values'])} values at its leaves")
     inner = (1 << depth) - 1
     values = np.zeros((2 * inner + 1, width))
     values[inner:] = np.array(tree["leaf_values"], np.float64).reshape(1 << depth, width)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from quia.cuts import Cut, Interval
 from quia.ensemble import Ensemble
-from quia.errors import FormatError, Unsupported
+from quia.errors import FormatError
 from quia.graph import DecisionGraph
-from quia.load.binary import BinaryTree, Column, ColumnTests, Test, check_scores, states_of_yes, variables_of
+from quia.load.binary import Column, ColumnTests, Test, check_scores, states_of_yes, variables_of
 from quia.ranges import difference
 from quia.sums import Sums
 from quia.trees import Trees
@@ -257,37 +256,6 @@ def simplest(ensemble: Ensemble) -> Classifier:
     return DecisionGraph.build(
         ensemble.variables, ensemble.classes, variables[::-1], labels[::-1].tolist(), edges, notes=ensemble.notes
     )
-
-
-def one_tree(boosted: Boosted) -> BinaryTree:
-    """The one tree that has tests, its nodes numbered as they were; a leaf is the number of its class."""
-    nodes, sums, _ = boosted
-    grown = np.flatnonzero(nodes.yes[nodes.start[:-1]] != LEAF)
-    if len(grown) > 1:
-        how = f", one for each of {len(sums.start)} classes a round" if len(sums.start) > 1 else ""
-        raise Unsupported(f"the class depends on {len(grown)} trees{how}", cure="load the model without a pipeline")
-    tree = int(grown[0]) if len(grown) else 0
-    begin = int(nodes.start[tree])
-    columns = [Column(f"{index}") for index in range(int(nodes.column.max(initial=0)) + 1)]
-    variables, trees = assemble(columns, nodes, missing=True)
-    _, kept, yes, _ = in_order(nodes, None)
-    own = kept[(yes == LEAF) & (kept >= begin) & (kept < nodes.start[tree + 1])]
-    names = [str(label) for label in range(sums.rule.class_count(len(sums.start)))]
-    made = _classes_of_leaves(Ensemble(variables, tuple(names), trees, sums), tree, len(own))
-    class_of: dict[int, int] = dict(zip(own.tolist(), made.tolist(), strict=True))
-
-    def node(number: int) -> Test | int:
-        at = begin + number
-        if nodes.yes[at] == LEAF:
-            return class_of[at]
-        yes, no = int(nodes.yes[at]), int(nodes.no[at])
-        if nodes.special is not None and nodes.special[at] >= 0:
-            return replace(nodes.tests[int(nodes.special[at])], yes=yes, no=no)
-        after = bool(np.broadcast_to(nodes.after, len(nodes.yes))[at])
-        where = (Interval(None, Cut(float(nodes.threshold[at]), after)),)
-        return Test(int(nodes.column[at]), yes, no, missing=bool(nodes.missing[at]), where=where)
-
-    return BinaryTree(0, node)
 
 
 def _classes_of_leaves(ensemble: Ensemble, tree: int, count: int) -> npt.NDArray[np.int32]:

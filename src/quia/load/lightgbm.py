@@ -15,9 +15,8 @@ import numpy as np
 from quia.ensemble import Ensemble
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
 from quia.files import decode
-from quia.load.at_most import NEAR_ZERO
-from quia.load.binary import BinaryTree, Column, check_categories, class_names
-from quia.load.ensembles import LEAF, Boosted, Nodes, assemble, check_sums, one_tree, simplest
+from quia.load.binary import Column, check_categories, class_names
+from quia.load.ensembles import LEAF, Boosted, Nodes, assemble, check_sums, simplest
 from quia.load.lightgbm_trees import nodes_of
 from quia.load.links import least, logistic
 from quia.load.regressors import Threshold, cutoff, refuse_without
@@ -25,8 +24,6 @@ from quia.sums import Group, Rule, Sums
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
-
-__all__ = ["NEAR_ZERO", "OPTIONS", "convert", "read", "tree_of", "trees_of"]
 
 OPTIONS = ("categories", "classes", "missing", "threshold")
 
@@ -49,11 +46,6 @@ def convert(source: Any, **options: Any) -> Classifier:
 def trees_of(source: Any, threshold: Threshold | None = None) -> Boosted:
     """The trees of a live LGBMClassifier or LGBMRegressor, which compare in 64 bits, and how they are summed."""
     return _with_model(_model_text(source), None, lambda model: model.boosted(threshold)[0])
-
-
-def tree_of(source: Any) -> BinaryTree:
-    """The tree of a live LGBMClassifier; a leaf is the number of its class."""
-    return one_tree(trees_of(source))
 
 
 def _model_text(source: Any) -> bytes:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from functools import cache
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from quia.cuts import nearest_single
 from quia.errors import Unsupported
+from quia.load.binary import check_scores
 from quia.load.pmml_tree import FRACTIONAL, NULL, Tree
 from quia.ranges import intersection
 from quia.trees import Trees
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 
     Branches = Sequence[tuple[Ranges, Choice | int]]
 
-Row = tuple[float, ...]
-"""What a leaf contributes: a number, or one for each class."""
+Row = dict[int, float]
+"""What a leaf contributes to some of the scores."""
 
 
 class Member(Tree):
@@ -47,7 +49,7 @@ class Member(Tree):
         if self.numbers or self.votes:
             written = super().score(node)
             if written is not None and written not in self.rows:
-                self.rows[written] = (self._number(written, node),) if self.numbers else self._vote(written)
+                self.rows[written] = {0: self._number(written, node)} if self.numbers else self._vote(written)
             return written
         entries = self.document.children(node, "ScoreDistribution")
         if not entries:
@@ -72,12 +74,11 @@ class Member(Tree):
         for label in order:
             self.all_classes.setdefault(label, len(self.all_classes))
         name = repr(counts)
-        self.rows[name] = tuple(counts.get(label, 0.0) / total for label in self.all_classes)
+        self.rows[name] = {self.all_classes[label]: count / total for label, count in counts.items()}
         return name
 
     def _vote(self, label: str) -> Row:
-        place = self.all_classes.setdefault(label, len(self.all_classes))
-        return tuple(float(index == place) for index in range(place + 1))
+        return {self.all_classes.setdefault(label, len(self.all_classes)): 1.0}
 
     def _number(self, written: str, element: Element) -> float:
         try:
@@ -153,14 +154,15 @@ class Flat:
                 cure="export it with noTrueChildStrategy='returnLastPrediction', or load it with missing=False",
             )
         row = tree.rows[names[-2 - key]]
-        self.leaves.append((node, tuple(number * factor for number in row)))
+        self.leaves.append((node, {score: number * factor for score, number in row.items()}))
 
     def trees(self, width: int) -> Trees:
         """The trees, with so many values a leaf."""
-        self.leaves.sort()
+        check_scores(len(self.leaves), width)
         values = np.zeros((len(self.leaves), width))
-        for index, (_, row) in enumerate(self.leaves):
-            values[index, : len(row)] = row
+        for index, (_, row) in enumerate(sorted(self.leaves, key=itemgetter(0))):
+            for score, number in row.items():
+                values[index, score] = number
         return Trees.build(self.start, self.test, self.yes, self.no, values, list(self.tests))
 
 

@@ -20,8 +20,8 @@ from quia.ensemble import Ensemble
 from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
 from quia.files import decode
 from quia.load import ubjson
-from quia.load.binary import BinaryTree, Column, check_categories, class_names, numbered
-from quia.load.ensembles import Boosted, assemble, check_sums, one_tree, simplest
+from quia.load.binary import Column, check_categories, class_names, numbered
+from quia.load.ensembles import Boosted, assemble, check_sums, simplest
 from quia.load.links import least, logistic_rule, logit
 from quia.load.regressors import Threshold, cutoff, refuse_without
 from quia.load.xgboost_trees import Tree, compact, leaf_size, nodes_of
@@ -66,11 +66,6 @@ def convert(source: Any, **options: Any) -> Classifier:
 def trees_of(source: Any, threshold: Threshold | None = None) -> Boosted:
     """The trees of a live XGBClassifier or XGBRegressor, which compare in 32 bits, and how they are summed."""
     return _with_model(_saved(source), lambda model: model.boosted(threshold)[0])
-
-
-def tree_of(source: Any) -> BinaryTree:
-    """The tree of a live XGBClassifier; a leaf is the number of its class."""
-    return one_tree(trees_of(source))
 
 
 def _saved(source: Any) -> _Source:

@@ -58,17 +58,17 @@ def nodes_of(trees: Sequence[Tree], width: int, sentinel: float) -> Nodes:
     is_leaf = left == LEAF
     tests: list[Test] = []
     special = np.full(len(left), -1, np.int64)
-    yes, no, missing = left, right, to_left
+    yes, no = left, right
     chosen = np.flatnonzero(of_categories & ~is_leaf)
     if len(chosen):
         special[chosen] = _category_tests(trees, start, chosen, column, to_left, tests)
         asks = special >= 0
-        yes, no, missing = np.where(asks, right, left), np.where(asks, left, right), np.where(asks, ~to_left, to_left)
+        yes, no = np.where(asks, right, left), np.where(asks, left, right)
     if sentinel == sentinel:
         other = np.flatnonzero(~is_leaf & (special < 0) & ((sentinel < condition) != to_left))
         special[other] = _sentinel_tests(column[other], condition[other], to_left[other], sentinel, tests)
     values = condition if width == 1 else _vectors(trees, start, right, width)
-    return Nodes(start, yes, no, column, condition, missing, values, special=special, tests=tests)
+    return Nodes(start, yes, no, column, condition, to_left, values, special=special, tests=tests)
 
 
 def _ints(trees: Sequence[Tree], key: str) -> Ints:
