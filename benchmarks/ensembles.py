@@ -16,6 +16,7 @@ from quia.command.streams import write
 PARTS = ("xreason", "models", "peers")
 ROWS = 30
 """Of each learned model; of a published one, all instances that have published times."""
+MEMORY_ROWS = 3
 
 
 def add(subparsers: Subparsers) -> None:
@@ -31,7 +32,9 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument("--data", metavar="DIR", help="xreason/NAME/model.txt and instances.csv, train/NAME.csv.gz")
     parser.add_argument("--only", choices=PARTS, action="append", help="this part only; repeat it")
     parser.add_argument("--benchmark", metavar="NAME", action="append", help="only models of these data; repeat it")
-    parser.add_argument("--model", metavar="TEXT", action="append", help="only models whose name has this; repeat it")
+    parser.add_argument(
+        "--model", metavar="TEXT", action="append", help="only models whose name has this, or memory; repeat it"
+    )
     parser.add_argument(
         "--rows", metavar="N", type=whole, help=f"of each model (default {ROWS}; of published ones, all)"
     )
@@ -48,6 +51,8 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, check and print."""
+    from benchmarks.steps import Steps
+
     parts = arguments.only or PARTS
     folder = Path(arguments.data or DEFAULT_DATA)
     rows = arguments.rows or ROWS
@@ -55,18 +60,25 @@ def run(arguments: argparse.Namespace) -> int:
     if "xreason" in parts:
         from benchmarks import ensembles_published as published
 
+        numbers["xreason"] = []
         found = published.find(folder / "xreason", arguments.benchmark)
-        numbers["xreason"] = [
-            published.measure(model, arguments.rows, arguments.limit, arguments.check_limit) for model in found
-        ]
+        with Steps(sum(len(model.instances[: arguments.rows]) for model in found)) as steps:
+            for model in found:
+                result = published.measure(model, arguments.rows, arguments.limit, arguments.check_limit)
+                numbers["xreason"].append(result)
+                steps.step(result["rows"], on=model.name)
         write(published.text(numbers["xreason"]))
     if "models" in parts:
+        from benchmarks import ensembles_memory as memory
         from benchmarks import ensembles_models as models
 
-        numbers["models"] = models.measure(
-            folder / "train", rows, arguments.limit, arguments.check_limit, arguments.benchmark, arguments.model
-        )
+        chosen = arguments.benchmark, arguments.model
+        numbers["models"] = models.measure(folder / "train", rows, arguments.limit, arguments.check_limit, *chosen)
         write(models.text(numbers["models"]))
+        if chosen == (None, None) or "memory" in (arguments.model or ()):
+            data = models.read_data(folder / "train", (arguments.benchmark or ["adult"])[0])
+            numbers["memory"] = memory.measure(data, min(rows, MEMORY_ROWS))
+            write(memory.text(numbers["memory"]))
     if "peers" in parts:
         from benchmarks import ensembles_peers as peers
 

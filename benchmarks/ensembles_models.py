@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -19,6 +20,7 @@ from quia.classifier import Classifier
 from quia.errors import Unsupported
 from quia.explanation import explain
 from quia.load import load
+from quia.reason import Reason
 from quia.tables import read_csv
 
 TABLES = ("compas", "adult", "spambase", "nomao")
@@ -110,18 +112,34 @@ def recipes() -> list[Recipe]:
     ]
 
 
+def asked_for(tables: Sequence[str] | None, words: Sequence[str] | None) -> dict[str, list[Recipe]]:
+    """Which models to learn of each of these tables, or of all: those whose names have one of these words."""
+    known = [*TABLES, "isolet"]
+    chosen = {
+        name: [
+            recipe
+            for recipe in recipes()
+            if (name in recipe.tables or (name not in known and recipe.tables == TABLES))
+            and (not words or any(word in recipe.name for word in words))
+        ]
+        for name in tables or known
+    }
+    return {name: found for name, found in chosen.items() if found}
+
+
 def learned(
     folder: Path, tables: Sequence[str] | None = None, words: Sequence[str] | None = None
 ) -> Iterator[tuple[Data, Recipe, Any]]:
-    """The models of these tables, or of all, whose names have one of these words."""
-    known = [*TABLES, "isolet"]
-    for name in tables or known:
-        chosen = [r for r in recipes() if name in r.tables or (name not in known and r.tables == TABLES)]
-        chosen = [r for r in chosen if not words or any(word in r.name for word in words)]
-        data = read_data(folder, name) if chosen else None
-        for recipe in chosen:
-            assert data is not None
-            yield data, recipe, recipe.make().fit(data.learned, data.labels)
+    """The models that are asked for, one after the other."""
+    from benchmarks.steps import Steps
+
+    wanted = asked_for(tables, words)
+    with Steps(sum(map(len, wanted.values()))) as steps:
+        for name, chosen in wanted.items():
+            data = read_data(folder, name)
+            for recipe in chosen:
+                yield data, recipe, recipe.make().fit(data.learned, data.labels)
+                steps.step(on=f"{name}, {recipe.name}")
 
 
 def measure(
@@ -141,7 +159,8 @@ def measure(
         is_deep = recipe.name == "forest 100, any depth" and data.name == "adult"
         most = max(limit, LONG_LIMIT) if is_deep else limit
         predict = predict_seconds(model, data)
-        reduced = reduce_rows(classifier, data.chosen(rows), most, check_limit).numbers()
+        attack = partial(decided_otherwise, model, data, classifier)
+        reduced = reduce_rows(classifier, data.chosen(rows), most, check_limit, attack).numbers()
         about = {"name": f"{data.name}, {recipe.name}", "features": len(data.columns), **sizes(classifier)}
         one.append(about | {"limit": most, "load": loading, "predict": predict} | reduced)
         if recipe.name == "XGBoost 100x6" and data.name in EXACT_ALL:
@@ -153,6 +172,18 @@ def sizes(classifier: Any) -> dict[str, int]:
     """Trees and leaves of an ensemble; of one tree, which is loaded as a graph, its nodes."""
     found: dict[str, int] = classifier.sizes
     return {"trees": found.get("trees", 1), "leaves": found.get("leaves", found.get("nodes", 0))}
+
+
+def decided_otherwise(
+    model: Any, data: Data, classifier: Classifier, row: npt.NDArray[np.float64], reason: Reason
+) -> str | None:
+    """Rows of the table with a reason's values put in: those that the library itself decides otherwise."""
+    names = [variable.name for variable in classifier.variables]
+    members = [names.index(feature) for feature in reason.features]
+    rows = np.resize(data.held_out, (PREDICTED, data.held_out.shape[1]))
+    rows[:, members] = row[members]
+    otherwise = int((model.predict(rows) != model.predict(row[None, :])).sum())
+    return f"{otherwise} of {PREDICTED:,} rows with its values are decided otherwise" if otherwise else None
 
 
 def predict_seconds(model: Any, data: Data) -> float:
@@ -192,7 +223,19 @@ def text(results: dict[str, Any]) -> str:
     """A line of each model, then what all reasons cost."""
     from benchmarks.numbers import number_text, plain_table, ratio_text, seconds_text
 
-    header = ["model", "features", "trees", "leaves", "rows", "median", "p90", "max", "length", "minimal in time"]
+    header = [
+        "model",
+        "features",
+        "trees",
+        "leaves",
+        "rows",
+        "median",
+        "p90",
+        "max",
+        "length",
+        "minimal in time",
+        "confirmed",
+    ]
     header += [f"its predict of {PREDICTED:,}", "median / predict", "load"]
     body = [
         [
@@ -206,13 +249,18 @@ def text(results: dict[str, Any]) -> str:
             seconds_text(r["max"]),
             number_text(r["length"]),
             f"{r['minimal']} of {r['rows']} in {r['limit']:g} s",
+            f"{r['checked']} of {r['rows']}",
             seconds_text(r["predict"]),
             ratio_text(r["median"] / r["predict"]),
             seconds_text(r["load"]),
         ]
         for r in results["one"]
     ]
-    lines = [plain_table(header, body), "", checked_text(results["one"])]
+    said = (
+        f" Of each reason, {PREDICTED:,} rows of the table with its values put in are decided as the row by the library"
+        " itself, or it counts as refuted."
+    )
+    lines = [plain_table(header, body), "", checked_text(results["one"], said)] if body else []
     for r in results["all"]:
         lines += [
             "",

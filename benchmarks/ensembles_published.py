@@ -169,13 +169,13 @@ def _times(sums: dict[str, float], other: str) -> str:
     return f"{sums[other] / sums['total']:,.0f}"
 
 
-def checked_text(results: Sequence[dict[str, Any]]) -> str:
+def checked_text(results: Sequence[dict[str, Any]], more: str = "") -> str:
     """What the independent check said, and the rows that are worth a look."""
     count = {key: sum(r[key] for r in results) for key in ("rows", "minimal", "checked", "undecided")}
     refuted = sum(len(r["refuted"]) for r in results)
     lines = [
         f"{count['minimal']:,} of {count['rows']:,} proved minimal; quia.verify, by a plain search of its own, confirms"
-        f" {count['checked']:,}, refutes {refuted:,} and leaves {count['undecided']:,} undecided."
+        f" {count['checked']:,}, refutes {refuted:,} and leaves {count['undecided']:,} undecided.{more}"
     ]
     lines += [f"- {r['name']}, {line}" for r in results for line in r["named"]]
     return "\n".join(lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from statistics import fmean, median, quantiles
 from typing import Any, Literal
@@ -30,7 +30,7 @@ class Reduced:
     """Reasons that were not proved minimal in time."""
     refuted: list[str] = field(default_factory=list)
     named: list[str] = field(default_factory=list)
-    """Rows that were slow, not proved minimal, refuted or left undecided."""
+    """Rows that were slow, not proved minimal or refuted."""
 
     def numbers(self) -> dict[str, Any]:
         """The same, in sum."""
@@ -51,9 +51,16 @@ class Reduced:
 
 
 def reduce_rows(
-    classifier: Classifier, rows: Iterable[tuple[int, Any]], limit: float | None, check_limit: float
+    classifier: Classifier,
+    rows: Iterable[tuple[int, Any]],
+    limit: float | None,
+    check_limit: float,
+    attack: Callable[[Any, Reason], str | None] | None = None,
 ) -> Reduced:
-    """One reason for each numbered row, checked; what is made on first use is not in the times."""
+    """One reason for each numbered row, checked; what is made on first use is not in the times.
+
+    `attack` looks for a row with a reason's values and another class, and says what it found.
+    """
     result = Reduced()
     for number, row in rows:
         if not result.seconds:
@@ -66,13 +73,15 @@ def reduce_rows(
             outcome, fault = check(classifier, row, reason, check_limit)
             result.checked += outcome == "right"
             result.undecided += outcome == "undecided"
-            if outcome != "right":
-                faults.append(outcome)
-            if outcome == "refuted":
-                result.refuted.append(f"row {number}: {reason}: {fault}")
         else:
+            outcome, fault = "undecided", ""
             result.unproved += 1
             faults.append("not proved minimal")
+        if outcome != "refuted" and attack is not None and (broken := attack(row, reason)):
+            outcome, fault = "refuted", broken
+        if outcome == "refuted":
+            faults.append(outcome)
+            result.refuted.append(f"row {number}: {reason}: {fault}")
         if faults:
             result.named.append(f"row {number}: {', '.join(faults)}")
     return result
