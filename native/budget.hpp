@@ -70,6 +70,7 @@ class Budget {
     if (timed_ && now > deadline_) throw OverBudget(OverBudget::Cause::time);
   }
 
+  bool is_timed() const { return timed_; }
   double seconds_left() const {
     return timed_ ? std::chrono::duration<double>(deadline_ - Clock::now()).count() : no_timeout;
   }

@@ -8,6 +8,7 @@ namespace quia {
 namespace {
 
 constexpr int sweeps_at_root = 60, sweeps_in_trial = 8, sweeps_below = 16, sweeps_between_proposals = 4;
+constexpr double share_of_first_try = 0.7;
 constexpr std::size_t most_descents = 3, first_gap = 4, strike_again = 4, most_remembered = 1000;
 
 }  // namespace
@@ -66,18 +67,23 @@ Inquiry::Outcome Inquiry::bound_all(const Domain& domain, std::optional<Point>& 
   return outcome;
 }
 
-std::optional<Point> Inquiry::look_near(const Way& way, const Domain& domain, Budget& budget) {
+std::vector<std::int32_t> Inquiry::free_variables(const Domain& domain) const {
   std::vector<std::int32_t> free;
   for (std::size_t v = 0; v < states_.size(); ++v)
     if (ensemble_.is_tested(v) && domain.is_free(v)) free.push_back(static_cast<std::int32_t>(v));
+  return free;
+}
+
+std::optional<Point> Inquiry::look_near(const Way& way, const Domain& domain, Budget& budget) {
   descent_.start(mixed(way, std::vector<double>(way.needs.size(), 1.0)), domain.nearest(states_));
-  descent_.descend(free, domain, 0, budget);
+  descent_.descend(free_variables(domain), domain, 0, budget);
   if (descent_.sum() <= 0 && escapes(descent_.point().data())) return descent_.point();
   return {};
 }
 
 Inquiry::Outcome Inquiry::search(const Way& way, const Domain& domain, std::size_t most_boxes,
                                  std::optional<Point>& found, Budget& budget) {
+  const std::vector<std::int32_t> free = free_variables(domain);
   std::vector<double> weights(way.needs.size(), 1.0);
   std::vector<Domain> stack{domain};
   bool is_root = true;
@@ -118,6 +124,11 @@ Inquiry::Outcome Inquiry::search(const Way& way, const Domain& domain, std::size
       if (is_pruned || (i % sweeps_between_proposals && i < most)) continue;
       relaxation_.propose(point);
       if (escapes(point.data())) return end(point);
+      if (way.needs.size() == 1) {
+        descent_.start(mix, point);
+        descent_.descend(free, box, 0, budget);
+        if (descent_.sum() <= 0 && escapes(descent_.point().data())) return end(descent_.point());
+      }
       const double now = relaxation_.bound();
       if (now - last < 0.02 * (limit - now)) break;
       last = now;
@@ -234,7 +245,8 @@ void Inquiry::draw_near(Point& point, const Domain& domain) {
 class Inquiry::Reduction {
  public:
   Reduction(Inquiry& inquiry, std::span<const std::int32_t> order, const Domain& worlds, Budget& budget)
-      : inquiry_(inquiry), order_(order), worlds_(worlds), budget_(budget), is_free_(inquiry.states_.size()) {
+      : inquiry_(inquiry), order_(order), worlds_(worlds), whole_(budget), budget_(budget),
+        is_free_(inquiry.states_.size()) {
     const Point nearest = worlds.nearest(inquiry.states_);
     for (const Way& way : inquiry.ways_) {
       descents_.emplace_back(inquiry.ensemble_);
@@ -247,21 +259,23 @@ class Inquiry::Reduction {
     for (std::size_t v = 0; v < is_tried_.size(); ++v)
       if (!is_tried_[v] && inquiry.ensemble_.is_tested(v) && worlds.is_free(v))
         free_.push_back(static_cast<std::int32_t>(v));
-    for (Descent& descent : descents_) descent.descend(free_, worlds, 0, budget);
     keep_place(true);
     count_changes();
   }
 
   Sufficient run() {
     try {
-      while (!is_proved()) step();
+      if (whole_.is_timed()) budget_.restart(share_of_first_try * whole_.seconds_left());
+      for (Descent& descent : descents_) descent.descend(free_, worlds_, 0, budget_);
+      while (!is_proved()) {
+      }
+      return {kept(), true};
     } catch (const OverBudget& end) {
       if (end.cause == OverBudget::Cause::cancelled) throw;
-      while (!places_.back().is_proved) places_.pop_back();
-      go_back();
-      return {kept(), false};
     }
-    return {kept(), true};
+    salvage();
+    go_back();
+    return {kept(), false};
   }
 
  private:
@@ -272,6 +286,32 @@ class Inquiry::Reduction {
     std::vector<std::pair<Point, double>> descents;
     bool is_proved;
   };
+
+  // What could not be proved as a whole may be for fewer free variables: halfway between what is proved and what is not.
+  void salvage() {
+    for (;;) {
+      std::size_t proved = places_.size() - 1;
+      while (!places_[proved].is_proved) --proved;
+      const double left = whole_.is_timed() ? whole_.seconds_left() : 0;
+      if (proved + 1 == places_.size() || left <= 0) {
+        places_.resize(proved + 1);
+        return;
+      }
+      const std::size_t middle = proved + (places_.size() - proved) / 2;
+      places_.resize(middle + 1);
+      go_back();
+      try {
+        budget_.restart(left / 3);
+        if (inquiry_.find_escape(box(), budget_))
+          places_.pop_back();
+        else
+          places_.back().is_proved = true;
+      } catch (const OverBudget& end) {
+        if (end.cause == OverBudget::Cause::cancelled) throw;
+        places_.pop_back();
+      }
+    }
+  }
 
   bool is_proved() {
     while (position_ < order_.size()) step();
@@ -309,22 +349,24 @@ class Inquiry::Reduction {
     for (std::size_t i = 0; i < changes_.size(); ++i)
       if (changes_[i] == 1 && inquiry_.escaped_[i][variable] != states[variable]) return true;
     free_.push_back(variable);
+    // Where it turns out to be needed, every descent goes back to where it still has the instance's state.
+    std::vector<std::pair<Point, double>> before;
     bool is_needed = false;
-    for (Descent& descent : descents_) {
+    for (std::size_t i = 0; i < descents_.size() && !is_needed; ++i) {
+      Descent& descent = descents_[i];
+      before.emplace_back(descent.point(), descent.sum());
       const Descent::Move move = descent.best_move(variable, worlds_.of(variable));
       if (move.state == descent.point()[variable]) continue;
-      const Point before = descent.point();
-      const double sum = descent.sum();
       descent.take(variable, move);
       descent.descend(free_, worlds_, 0, budget_);
       if (descent.sum() > 0 || !inquiry_.escapes(descent.point().data())) continue;
       Point point = descent.point();
       inquiry_.draw_near(point, worlds_);
       add(std::move(point));
-      descent.back_to(before, sum);
       is_needed = true;
-      break;
     }
+    if (is_needed)
+      for (std::size_t i = 0; i < before.size(); ++i) descents_[i].back_to(before[i].first, before[i].second);
     free_.pop_back();
     return is_needed;
   }
@@ -393,7 +435,8 @@ class Inquiry::Reduction {
   Inquiry& inquiry_;
   std::span<const std::int32_t> order_;
   const Domain& worlds_;
-  Budget& budget_;
+  Budget& whole_;
+  Budget budget_;  // of the try that is made now
   std::vector<Descent> descents_;
   std::vector<std::uint8_t> is_free_, is_tried_;
   std::vector<std::int32_t> free_;

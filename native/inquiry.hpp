@@ -46,6 +46,7 @@ class Inquiry {
   Outcome search(const Way& way, const Domain& domain, std::size_t most_boxes, std::optional<Point>& found,
                  Budget& budget);
   Outcome bound_all(const Domain& domain, std::optional<Point>& found, Budget& budget);
+  std::vector<std::int32_t> free_variables(const Domain& domain) const;
   std::optional<Point> look_near(const Way& way, const Domain& domain, Budget& budget);
   std::optional<Relaxation::Split> open_split(const Way& way, const Domain& domain);
   std::optional<Relaxation::Split> open_split(std::size_t tree, const Domain& domain) const;
