@@ -103,6 +103,15 @@ def warn(message: str, category: type[QuiaWarning]) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
+def with_article(name: str) -> str:
+    """A thing's name in a sentence: 'a random forest', but 'boosted trees'.
+
+    >>> with_article("sound SDD"), with_article("boosted trees"), with_article("gradient boosting")
+    ('a sound SDD', 'boosted trees', 'gradient boosting')
+    """
+    return name if name.endswith(("trees", "boosting", "AdaBoost")) else f"a {name}"
+
+
 def listed(names: Iterable[Any], most: int = 12) -> str:
     """The names separated by commas, cut where a sentence would get too long.
 

@@ -26,7 +26,7 @@ from quia.classifier import (
 )
 from quia.complete import complete_reason, of_necessary
 from quia.counterfactual import Counterfactuals, changes, told, without_missing
-from quia.errors import TooLarge, Unsupported
+from quia.errors import TooLarge, Unsupported, with_article
 from quia.families import Families, FindsReasons, Found
 from quia.general import GeneralReasons
 from quia.nnf import NNF
@@ -146,7 +146,8 @@ class Explanation(ByFields, AboutQuestion):
             return self.complete_reason
         if offers(self.classifier, HasGeneralReason) and self.question.is_only_frozen:
             return self.classifier.general_reason(self.question)
-        where = "for some worlds only" if offers(self.classifier, HasGeneralReason) else f"for a {self.classifier.kind}"
+        kind = with_article(self.classifier.kind)
+        where = "for some worlds only" if offers(self.classifier, HasGeneralReason) else f"for {kind}"
         raise Unsupported(
             f"the general reason has no closed form {where}",
             cure="ask for what it is made of, with sufficient_reasons(general=True)",

@@ -170,6 +170,7 @@ def _by_sklearn(task: Task, *, max_depth: int | None, min_rows: int, seed: int) 
         raise Unsupported("learning a tree needs scikit-learn", cure="pip install 'quia[sklearn]'") from None
     import numpy as np
 
+    from quia.graph import DecisionGraph
     from quia.load.sklearn import convert
 
     kinds = task.table.kinds()

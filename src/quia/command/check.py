@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from quia.command import Subparsers, add_model, load_model, model_options
 from quia.command.progress import working
 from quia.command.streams import write, write_json
-from quia.errors import FormatError, GraphError, QuiaError, listed
+from quia.errors import FormatError, GraphError, QuiaError, listed, with_article
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -134,7 +134,7 @@ def _variable(variable: Variable, tested: bool) -> dict[str, Any]:
 
 def _text(model: str, facts: dict[str, Any]) -> str:
     variables = facts["variables"]
-    lines = [f"{model}: a sound {facts['kind']}"]
+    lines = [f"{model}: {with_article('sound ' + facts['kind'])}"]
     if "nodes" in facts:
         lines.append("  {nodes:,} nodes ({leaves:,} leaves), {edges:,} edges, depth {depth:,}".format(**facts))
     if "trees" in facts:
