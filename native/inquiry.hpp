@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -39,15 +40,15 @@ class Inquiry {
 
  private:
   bool escapes(const std::int32_t* point);
-  void forget();
-  std::optional<Point> find_escape(const Domain& domain, Budget& budget);
+  bool find_escape(const Domain& domain, Point& found, Budget& budget);
   class Reduction;
+  class Answering;
   enum class Outcome { none, found, open };
-  Outcome search(const Way& way, const Domain& domain, std::size_t most_boxes, std::optional<Point>& found,
-                 Budget& budget);
-  Outcome bound_all(const Domain& domain, std::optional<Point>& found, Budget& budget);
+  Outcome search(const Way& way, const Domain& domain, std::size_t most_boxes, Point& found, Budget& budget);
+  // One bound for each way: it may prove that there is no escape, find one, or leave it open.
+  Outcome bound_all(const Domain& domain, Point& found, Budget& budget);
   std::vector<std::int32_t> free_variables(const Domain& domain) const;
-  std::optional<Point> look_near(const Way& way, const Domain& domain, Budget& budget);
+  bool look_near(const Way& way, const Domain& domain, Point& found, Budget& budget);
   std::optional<Relaxation::Split> open_split(const Way& way, const Domain& domain);
   std::optional<Relaxation::Split> open_split(std::size_t tree, const Domain& domain) const;
   void draw_near(Point& point, const Domain& domain);
@@ -56,12 +57,24 @@ class Inquiry {
   Point states_;
   std::vector<std::uint8_t> keeps_;
   std::vector<Way> ways_;
-  Relaxation relaxation_;
+  std::unique_ptr<Relaxation> relaxation_;  // while a question is answered: it takes much room
   Descent descent_;
   std::vector<Point> escaped_;  // instances found so far whose class is not kept
   std::vector<std::int32_t> leaves_;
   std::vector<double> scores_;
   std::size_t boxes_ = 0, sweeps_ = 0;
+};
+
+// What is in use only while a question is answered.
+class Inquiry::Answering {
+ public:
+  explicit Answering(Inquiry& inquiry);
+  ~Answering();
+  Answering(const Answering&) = delete;
+  Answering& operator=(const Answering&) = delete;
+
+ private:
+  Inquiry& inquiry_;
 };
 
 }  // namespace quia

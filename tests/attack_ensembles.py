@@ -58,6 +58,34 @@ def check_escape(table: Table, states: Sequence[int], keeps: Collection[int], bo
         raise Disagreement(f"{found} has class {table.classes[at]} or is outside: {asked}")
 
 
+def check_reduction(table: Table, rng: Random) -> None:
+    """What is left of variables that force a decision does so, and needs each of them; one inquiry is asked again."""
+    ensemble = table.ensemble
+    sizes = [v.size for v in ensemble.variables]
+    states = random_states(rng, table, 0.0)
+    decision = int(table.classes[int(np.ravel_multi_index(states, sizes))])
+    keeps = random_keeps(rng, len(ensemble.classes), decision) | {decision}
+    kept = np.zeros(len(ensemble.classes), np.uint8)
+    kept[list(keeps)] = 1
+    asked = _kernel.Inquiry(ensemble.kernel, np.array(states, np.int32), kept)
+    none = (np.array([], np.int32), np.array([0], np.int64), np.array([], np.int32), np.array([], np.int32))
+
+    def is_forced(variables: Collection[int]) -> bool:
+        return not table.escaping(keeps, {v: ((states[v], states[v]),) for v in variables}).any()
+
+    for _ in range(3):
+        order = rng.sample(range(len(sizes)), rng.randint(1, len(sizes)))
+        if not is_forced(order):
+            continue
+        members, is_minimal = asked.sufficient(np.array(order, np.int32), *none)
+        told = f"{members} of {order}: states={states}, keeps={keeps}"
+        if not is_minimal or not set(members) <= set(order) or not is_forced(members):
+            raise Disagreement(f"not enough, or not minimal: {told}")
+        for v in members:
+            if is_forced(set(members) - {v}):
+                raise Disagreement(f"{v} is not needed: {told}")
+
+
 def check_ensemble(seed: str, limits: dict[str, Any], regions: int = REGIONS) -> Table:
     """Decisions and `escape` of the random ensemble that a seed makes."""
     rng = Random(seed)
@@ -76,6 +104,7 @@ def check_ensemble(seed: str, limits: dict[str, Any], regions: int = REGIONS) ->
         if rng.random() < 0.5:  # as reasons ask: some variables kept, the rest free
             bounds = {v: ((s, s),) for v, s in enumerate(states) if s >= 0 and rng.random() < rng.choice((0.3, 0.7))}
         check_escape(table, states, keeps, bounds)
+        check_reduction(table, rng)
     return table
 
 
