@@ -19,6 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # benchmarks/ is beside this folder, not installed
 
+from measured_ensembles import forests, published, rivals
 from measured_peers import agreement, filled, listed, others, peers, table
 
 from benchmarks.algorithms import QUESTIONS
@@ -36,6 +37,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "learned": ("table", "--learn", "--benchmark", "spambase", "--paper-rows", "20", "--paper-limit", "2", *_KEPT),
     "kernel.json": ("kernel", "--json", "{to}"),
     "widths.json": ("widths", "--rows", "50", "--only", "widths", "--json", "{to}"),
+    "ensembles.json": ("ensembles", "--json", "{to}"),
     "circuits.json": ("circuits", "--json", "{to}"),
     "peers": ("peers", "--rows", "8", "--limit", "10", "--out", "{to}"),
 }
@@ -251,6 +253,9 @@ BLOCKS: dict[str, Block] = {
     "growth": ("kernel.json", growth),
     "passes": ("kernel.json", passes),
     "widths": ("widths.json", widths),
+    "published": ("ensembles.json", published),
+    "forests": ("ensembles.json", forests),
+    "rivals": ("ensembles.json", rivals),
     "circuits": ("circuits.json", circuits),
     "necessary": ("circuits.json", necessary),
     "peers": ("peers", peers),

@@ -43,9 +43,25 @@ def results(tmp_path_factory):
     widths = ["--benchmark", "spambase", "--learn-from", str(home / "made.csv")]
     assert main(["widths", *few[:4], *widths, "--only", "widths", "--json", str(home / "widths.json")]) == 0
     assert main(["circuits", "--most", "10000", "--json", str(home / "circuits.json")]) == 0
+    (home / "ensembles.json").write_text(json.dumps(ensembles()))
     (home / "peers").mkdir()
     (home / "peers" / "peers.json").write_text(json.dumps({"results": list(answers()), "notes": []}))
     return home
+
+
+def ensembles():
+    line = {"name": "made", "features": 4, "trees": 50, "leaves": 1234, "rows": 7, "total": 0.07, "median": 0.01}
+    line |= {"p90": 0.02, "max": 0.03, "length": 3.0, "minimal": 7, "checked": 6, "undecided": 1, "refuted": []}
+    xreason = line | {"maxsat": 70.0, "smt": 700.0, "maxsat_length": 4.0, "shorter": 5, "longer": 1}
+    xreason["shortest"] = {"median": 0.5, "max": 0.6, "finished": 6, "length": 2.0}
+    one = line | {"limit": 10.0, "load": 0.1, "predict": 0.02}
+    every = {"name": "made", "rows": 7, "complete": 5, "median": 0.4, "max": 0.9, "most": 3, "limit": 5.0}
+    memory = {"leaves": 1_200_000, "load": 3.0, "before": 2**28, "explained": 2**29}
+    rival = {"name": "made", "question": "one sufficient", "rows": 7, "own_median": 0.01, "other_median": 0.5}
+    rival |= {"ratio": 50.0, "length": 3.0, "other_length": 4.0, "other_answered": 7, "wrong": 2, "wrong_by_votes": 0}
+    rival |= {"not minimal": 1, "undecided": 0}
+    models = {"one": [one], "all": [every]}
+    return {"xreason": [xreason], "models": models, "memory": memory, "peers": {"results": [rival], "notes": []}}
 
 
 def answers():
@@ -87,6 +103,13 @@ def test_the_page_has_the_numbers_of_the_results(measured, results, tmp_path):
     assert f"Of {sum(r['checked'] for r in wide):,} reasons and regions, all that are shown, none failed" in " ".join(
         text.split()
     )
+    words = " ".join(text.split())
+    assert "| made | 4 | 50 | 7 | 10 ms | 30 ms | 10 s | 100 s | 3.0 | 4.0 |" in text
+    assert "All 7 instances together: 70 ms of CPU here, 70 s by MaxSAT" in words and "1,000 and 10,000 times" in words
+    assert "confirms 6, refutes none and leaves 1 undecided" in words and "in time for 6 of 7 instances" in words
+    assert "| made | 1,234 | 10 ms | 20 ms | 30 ms | 3.0 | 7 of 7 in 10 s | 0.5× |" in text
+    assert "5 of 7 rows complete in 5 s, 400 ms" in words and "1,200,000 leaves is loaded in 3 s" in words
+    assert "| made | one sufficient reason | 10 ms | 500 ms | 50× | 3.0 | 4.0 | 2 of 7 | 0 |" in text
     assert "on 16 of the 16 answers that it finishes" in text
     assert "4 ms (500 ms wall), 6 of 8" in text and "88 % do not force the decision, 12 % are more than needed" in text
     assert {file.name for file in (tmp_path / "pictures" / "measured").iterdir()} == set(measured.PICTURES)
@@ -104,7 +127,14 @@ def test_what_is_run_is_what_the_commands_take(measured, tmp_path, monkeypatch):
     monkeypatch.setattr(measured.subprocess, "run", lambda command, **_: ran.append(command))
     (tmp_path / "circuits.json").write_text("[]")
     measured.run(tmp_path, "somewhere")
-    assert [command[3] for command in ran] == ["table", "table", "kernel", "widths", "peers"]  # circuits were there
+    assert [command[3] for command in ran] == [
+        "table",
+        "table",
+        "kernel",
+        "widths",
+        "ensembles",
+        "peers",
+    ]  # no circuits
     for command in ran:
         with pytest.raises(SystemExit, match="0"):
             main([*command[3:], "--help"])
