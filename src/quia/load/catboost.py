@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quia.ensemble import Ensemble
-from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
+from quia.errors import Unsupported, listed, shown
 from quia.files import decode, refuse_many_values
 from quia.load.binary import Column, check_numbered, class_names
 from quia.load.catboost_trees import Splits, nodes_of
 from quia.load.ensembles import assemble, simplest
+from quia.load.malformed import malformed
 from quia.load.regressors import Threshold, cutoff, refuse_without
 from quia.sums import Group, Rule, Sums
 from quia.variables import Variable
@@ -61,17 +62,9 @@ def read(
     `classes` renames the classes; with `missing=False` there is no state for a missing value; `threshold` makes classes
     of what a regressor predicts.
     """
-    try:
+    with malformed("a CatBoost model", file):
         refuse_many_values(data, file)
         return _Model(json.loads(decode(data, file)), file).classifier(classes, missing, threshold)
-    except QuiaError:
-        raise
-    except json.JSONDecodeError as fault:
-        raise FormatError(f"is not JSON: {fault.msg} (column {fault.colno})", file=file, line=fault.lineno) from None
-    except (LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError) as fault:
-        raise FormatError(
-            f"is not a CatBoost model that can be read: {type(fault).__name__} {shown(str(fault))}", file=file
-        ) from None
 
 
 class _Model:

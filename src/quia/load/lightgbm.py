@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from quia.ensemble import Ensemble
-from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
+from quia.errors import Unsupported, listed, shown
 from quia.files import decode
 from quia.load.binary import Column, check_categories, class_names
 from quia.load.ensembles import LEAF, Boosted, Nodes, assemble, check_sums, simplest
 from quia.load.lightgbm_trees import nodes_of
 from quia.load.links import least, logistic
+from quia.load.malformed import malformed
 from quia.load.regressors import Threshold, cutoff, refuse_without
 from quia.sums import Group, Rule, Sums
 
@@ -79,14 +80,8 @@ def read(
 
 def _with_model(data: bytes, file: str | None, use: Callable[[_Model], _Result]) -> _Result:
     """The result of `use` on the model in a file; what a malformed file makes it raise becomes a FormatError."""
-    try:
+    with malformed("a LightGBM model", file):
         return use(_Model(decode(data, file), file))
-    except QuiaError:
-        raise
-    except (LookupError, TypeError, ValueError, OverflowError, RecursionError) as fault:
-        raise FormatError(
-            f"is not a LightGBM model that can be read: {type(fault).__name__} {shown(str(fault))}", file=file
-        ) from None
 
 
 class _Model:

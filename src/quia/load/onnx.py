@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quia.ensemble import Ensemble
-from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
+from quia.errors import Unsupported, listed, shown
 from quia.load.binary import Column, check_scores, class_names
 from quia.load.ensembles import assemble, simplest
+from quia.load.malformed import malformed
 from quia.load.onnx_classes import labels_of_leaves, refuse_twice, sums_of_many, sums_of_two
 from quia.load.onnx_graph import Graph, Operator, read_graph
 from quia.load.onnx_trees import Forest
@@ -54,7 +55,7 @@ def read(
 
     `names` names its columns, which a matrix input does not; `threshold` makes classes of what a regressor predicts.
     """
-    try:
+    with malformed("an ONNX model", file):
         graph = read_graph(data, file)
         trees = [operator for operator in graph.operators if operator.kind.startswith("TreeEnsemble")]
         if len(trees) != 1 or trees[0].kind not in (_CLASSIFIER, _REGRESSOR):
@@ -65,12 +66,6 @@ def read(
         if threshold is not None:
             raise Unsupported("threshold is for regressors; this model predicts classes", cure="leave it out")
         return _classifier(graph, trees[0], names, classes, missing)
-    except QuiaError:
-        raise
-    except (LookupError, TypeError, ValueError, OverflowError) as fault:
-        raise FormatError(
-            f"is not an ONNX model that can be read: {type(fault).__name__} {shown(str(fault))}", file=file
-        ) from None
 
 
 def _classifier(

@@ -17,12 +17,13 @@ import numpy.typing as npt
 
 from quia.cuts import nearest_single, number_text
 from quia.ensemble import Ensemble
-from quia.errors import FormatError, QuiaError, Unsupported, listed, shown
+from quia.errors import Unsupported, listed, shown
 from quia.files import decode
 from quia.load import ubjson
 from quia.load.binary import Column, check_categories, class_names, numbered
 from quia.load.ensembles import Boosted, assemble, check_sums, simplest
 from quia.load.links import least, logistic_rule, logit
+from quia.load.malformed import malformed
 from quia.load.regressors import Threshold, cutoff, refuse_without
 from quia.load.xgboost_trees import Tree, compact, leaf_size, nodes_of
 from quia.sums import Rule, Sums
@@ -102,7 +103,7 @@ def read(
 def _with_model(source: _Source, use: Callable[[_Model], _Result]) -> _Result:
     """The result of `use` on a model; what a malformed file makes it raise becomes a FormatError."""
     data, file = source.data, source.file
-    try:
+    with malformed("an XGBoost model", file):
         if data[:2] in (b"{L", b"{l", b"{i", b"{U", b"{I"):
             parsed = ubjson.parse(data, file)
         else:
@@ -111,14 +112,6 @@ def _with_model(source: _Source, use: Callable[[_Model], _Result]) -> _Result:
         if source.stop_early:
             model.stop_early()
         return use(model)
-    except QuiaError:
-        raise
-    except json.JSONDecodeError as fault:
-        raise FormatError(f"is not JSON: {fault.msg} (column {fault.colno})", file=file, line=fault.lineno) from None
-    except (LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError) as fault:
-        raise FormatError(
-            f"is not an XGBoost model that can be read: {type(fault).__name__} {shown(str(fault))}", file=file
-        ) from None
 
 
 class _Model:

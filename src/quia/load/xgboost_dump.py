@@ -20,6 +20,7 @@ from quia.files import decode
 from quia.load.binary import Column, Test, check_categories, class_names, numbered
 from quia.load.ensembles import LEAF, Nodes, assemble, check_sums, simplest
 from quia.load.links import logistic_rule, logit
+from quia.load.malformed import malformed
 from quia.load.regressors import Threshold, cutoff
 from quia.sums import Rule, Sums
 
@@ -72,7 +73,7 @@ def read(
     With a `threshold` the dump is of a regressor, whose prediction is the sum of base score and leaves. `categories`
     names the codes 0, 1, … of categorical columns; with `missing=False` there is no state for a missing value.
     """
-    try:
+    with malformed("a dump of XGBoost", file):
         text = decode(data, file).replace("\r\n", "\n")
         trees = _json_trees(text) if text.lstrip("\ufeff \t\n")[:1] == "[" else _text_trees(text)
         columns = _Columns(features)
@@ -83,12 +84,6 @@ def read(
         named = [Column(name, single=True, categories=_of(categories, name)) for name in names]
         variables, made = assemble(named, nodes, missing=missing, file=file)
         return simplest(Ensemble(variables, labels, made, sums, kind="boosted trees"))
-    except QuiaError:
-        raise
-    except (LookupError, TypeError, ValueError, OverflowError, RecursionError) as fault:
-        raise FormatError(
-            f"is not a dump of XGBoost that can be read: {type(fault).__name__} {shown(str(fault))}", file=file
-        ) from None
 
 
 def _of(categories: Mapping[str, Sequence[str]] | None, name: str) -> tuple[str, ...] | None:
