@@ -59,8 +59,9 @@ def forests(results: dict[str, Any]) -> str:
     refuted = sum(len(r["refuted"]) for r in of)
     text = (
         f"Of {checks['rows']:,} reasons `quia.verify` confirms {checks['checked']:,} and leaves"
-        f" {checks['undecided']:,} undecided in its time, the others were not proved minimal; {refuted or 'none'} is refuted, by it or by the library's own decisions on"
-        f" {PREDICTED:,} rows with the reason's values put in."
+        f" {checks['undecided']:,} undecided in its time, the others were not proved minimal;"
+        f" {refuted or 'none'} is refuted, by it or by the library's own decisions on {PREDICTED:,} rows"
+        " with the reason's values put in."
     )
     for r in results["models"]["all"]:
         text += (
