@@ -58,9 +58,10 @@ def forests(results: dict[str, Any]) -> str:
     checks = {key: sum(r[key] for r in of) for key in ("rows", "checked", "undecided")}
     refuted = sum(len(r["refuted"]) for r in of)
     text = (
-        f"Of {checks['rows']:,} reasons `quia.verify` confirms {checks['checked']:,} and leaves the others undecided"
-        f" in its time; {refuted or 'none'} is refuted, neither by it nor by the library's own decisions on"
-        f" {PREDICTED:,} rows with the reason's values put in."
+        f"Of {checks['rows']:,} reasons `quia.verify` confirms {checks['checked']:,} and leaves"
+        f" {checks['undecided']:,} undecided in its time, the others were not proved minimal;"
+        f" {refuted or 'none'} is refuted, by it or by the library's own decisions on {PREDICTED:,} rows"
+        " with the reason's values put in."
     )
     for r in results["models"]["all"]:
         text += (
@@ -82,7 +83,8 @@ def rivals(results: dict[str, Any]) -> str:
     head = ["model", "question", "quia", "PyXAI", "PyXAI / quia", "features: quia", "PyXAI"]
     rows = [[*head, "PyXAI's that are wrong for the library's decision", "wrong by votes of trees"]]
     for r in of:
-        times = [seconds_text(r["own_median"]), seconds_text(r["other_median"]), ratio_text(r["ratio"])]
+        times = [_within(r, "own_median", "answered"), _within(r, "other_median", "other_answered")]
+        times.append(ratio_text(r["ratio"]))
         lengths = [number_text(r["length"]), number_text(r["other_length"])]
         votes = "–" if r["wrong_by_votes"] is None else str(r["wrong_by_votes"])
         wrong = f"{r['wrong']} of {r['other_answered']}"
@@ -91,10 +93,18 @@ def rivals(results: dict[str, Any]) -> str:
     undecided = sum(r["undecided"] for r in of)
     text = (
         f"Medians of CPU over {max((r['rows'] for r in of), default=0)} rows of each model, the solvers that PyXAI"
-        f" starts included. Not minimal as sets of features: {listed(minimal)}; {undecided or 'none'} of its answers"
+        f" starts included; `3 of 6` is how many were answered in time, where not all were: the"
+        " others count with the time they had. Not minimal as sets of"
+        f" features: {listed(minimal)}; {undecided or 'none'} of its answers"
         " left undecided."
     )
     return f"{table(rows)}\n{filled(text)}"
+
+
+def _within(result: dict[str, Any], median: str, answered: str) -> str:
+    """A median, and how many rows were answered, if not all."""
+    some = "" if result[answered] == result["rows"] else f", {result[answered]} of {result['rows']}"
+    return f"{seconds_text(result[median])}{some}"
 
 
 def _order(ratio: float) -> str:

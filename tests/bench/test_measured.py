@@ -59,7 +59,7 @@ def ensembles():
     memory = {"leaves": 1_200_000, "load": 3.0, "before": 2**28, "explained": 2**29}
     rival = {"name": "made", "question": "one sufficient", "rows": 7, "own_median": 0.01, "other_median": 0.5}
     rival |= {"ratio": 50.0, "length": 3.0, "other_length": 4.0, "other_answered": 7, "wrong": 2, "wrong_by_votes": 0}
-    rival |= {"not minimal": 1, "undecided": 0}
+    rival |= {"not minimal": 1, "undecided": 0, "answered": 6}
     models = {"one": [one], "all": [every]}
     return {"xreason": [xreason], "models": models, "memory": memory, "peers": {"results": [rival], "notes": []}}
 
@@ -109,7 +109,7 @@ def test_the_page_has_the_numbers_of_the_results(measured, results, tmp_path):
     assert "confirms 6, refutes none and leaves 1 undecided" in words and "in time for 6 of 7 instances" in words
     assert "| made | 1,234 | 10 ms | 20 ms | 30 ms | 3.0 | 7 of 7 in 10 s | 0.5× |" in text
     assert "5 of 7 rows complete in 5 s, 400 ms" in words and "1,200,000 leaves is loaded in 3 s" in words
-    assert "| made | one sufficient reason | 10 ms | 500 ms | 50× | 3.0 | 4.0 | 2 of 7 | 0 |" in text
+    assert "| made | one sufficient reason | 10 ms, 6 of 7 | 500 ms | 50× | 3.0 | 4.0 | 2 of 7 | 0 |" in text
     assert "on 16 of the 16 answers that it finishes" in text
     assert "4 ms (500 ms wall), 6 of 8" in text and "88 % do not force the decision, 12 % are more than needed" in text
     assert {file.name for file in (tmp_path / "pictures" / "measured").iterdir()} == set(measured.PICTURES)
