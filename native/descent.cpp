@@ -1,24 +1,52 @@
 #include "descent.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace quia {
 
-Descent::Descent(const Ensemble& ensemble) : ensemble_(&ensemble) {}
+Descent::Descent(const Ensemble& ensemble)
+    : ensemble_(&ensemble), words_((ensemble.variable_count() + 63) / 64), asked_(ensemble.tree_count() * words_) {}
+
+std::int32_t Descent::walk(std::size_t tree) {
+  std::uint64_t* const asked = asked_.data() + tree * words_;
+  std::fill_n(asked, words_, std::uint64_t(0));
+  std::int32_t at = ensemble_->root(tree);
+  while (ensemble_->node(at).variable >= 0) {
+    const Ensemble::Node& node = ensemble_->node(at);
+    asked[node.variable / 64] |= std::uint64_t(1) << (node.variable % 64);
+    at = ensemble_->says_yes(node, point_[node.variable]) ? node.yes : node.no;
+  }
+  return ensemble_->node(at).yes;
+}
 
 void Descent::start(const Mix& mix, std::span<const std::int32_t> point) {
   mix_ = mix;
   point_.assign(point.begin(), point.end());
   sum_ = mix.constant;
   for (std::size_t tree = 0; tree < ensemble_->tree_count(); ++tree)
-    if (mix.concerns(*ensemble_, tree)) sum_ += mix.of(*ensemble_, tree, ensemble_->leaf(tree, point_.data()));
+    if (mix.concerns(*ensemble_, tree)) sum_ += mix.of(*ensemble_, tree, walk(tree));
+}
+
+void Descent::take(std::int32_t variable, const Move& move) {
+  point_[variable] = move.state;
+  sum_ = move.sum;
+  for (const std::int32_t tree : ensemble_->trees_of(variable))
+    if (asks(tree, variable) && mix_.concerns(*ensemble_, tree)) walk(tree);
+}
+
+void Descent::back_to(std::span<const std::int32_t> point, double sum) {
+  point_.assign(point.begin(), point.end());
+  sum_ = sum;
+  for (std::size_t tree = 0; tree < ensemble_->tree_count(); ++tree)
+    if (mix_.concerns(*ensemble_, tree)) walk(tree);
 }
 
 Descent::Move Descent::best_move(std::int32_t variable, std::span<const StateSpan> allowed) {
   const std::int32_t now = point_[variable];
   change_.assign(static_cast<std::size_t>(ensemble_->state_counts()[variable]) + 1, 0.0);
   for (const std::int32_t tree : ensemble_->trees_of(variable)) {
-    if (!mix_.concerns(*ensemble_, tree)) continue;
+    if (!asks(tree, variable) || !mix_.concerns(*ensemble_, tree)) continue;
     arena_.assign(allowed.begin(), allowed.end());
     // Where it is now counts too, even if it is not allowed: what it costs is what others are compared with.
     bool is_allowed = false;

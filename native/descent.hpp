@@ -27,14 +27,8 @@ class Descent {
   };
   // The best of some states of a variable, all others kept; the present one if none is better.
   Move best_move(std::int32_t variable, std::span<const StateSpan> allowed);
-  void take(std::int32_t variable, const Move& move) {
-    point_[variable] = move.state;
-    sum_ = move.sum;
-  }
-  void back_to(std::span<const std::int32_t> point, double sum) {
-    point_.assign(point.begin(), point.end());
-    sum_ = sum;
-  }
+  void take(std::int32_t variable, const Move& move);
+  void back_to(std::span<const std::int32_t> point, double sum);
   // Takes the best moves of these variables in turn, until there is none or the sum is at most the limit.
   void descend(std::span<const std::int32_t> variables, const Domain& domain, double limit, Budget& budget);
 
@@ -44,10 +38,18 @@ class Descent {
     std::uint32_t first, count;  // spans in arena_
   };
 
+  // The leaf of a tree, and which variables are asked on the way to it: no other one can matter to the tree by itself.
+  std::int32_t walk(std::size_t tree);
+  bool asks(std::size_t tree, std::int32_t variable) const {
+    return (asked_[tree * words_ + static_cast<std::size_t>(variable) / 64] >> (variable % 64) & 1) != 0;
+  }
+
   const Ensemble* ensemble_;
   Mix mix_;
   std::vector<std::int32_t> point_;
   double sum_ = 0;
+  std::size_t words_;
+  std::vector<std::uint64_t> asked_;  // for each tree of the sum a bit a variable
   std::vector<double> change_;  // by state, what is added from there on
   std::vector<Part> parts_;
   std::vector<StateSpan> arena_, yes_, no_;

@@ -177,9 +177,8 @@ class Ensemble(ByFields, ClassifierBase):
         """
         influence, costs = self._influence, question.costs
         order = sorted(kept, key=lambda v: (0 if costs is None else -costs.whole[v], influence[v], v))
-        members, is_minimal = self._inquiry(question).sufficient(
-            np.array(order, np.int32), *_box(question.within), timeout=timeout
-        )
+        inquiry = self._inquiry(question)
+        members, is_minimal = inquiry.sufficient(np.array(order, np.int32), *_box(question.within), timeout=timeout)
         return tuple(members), is_minimal
 
     @cached_property
