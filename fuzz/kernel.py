@@ -195,7 +195,8 @@ def search(rng: Random) -> None:
     assert len(ensemble.decide_rows(np.stack([states] * 2))) == 2
     keeps = np.array([rng.random() < 0.5 for _ in range(classes)], np.uint8)
     unknown = np.where([rng.random() < 0.2 for _ in sizes], -1, states).astype(np.int32)
-    found = ensemble.escape(unknown, keeps, *box, timeout=1.0)
+    asked = _kernel.Inquiry(ensemble, unknown, keeps)
+    found = asked.escape(*box, timeout=1.0)
     assert found is None or not keeps[ensemble.decide_rows(np.array([found], np.int32))[0]]
 
 

@@ -88,6 +88,28 @@ bool Inquiry::look_near(const Way& way, const Domain& domain, Point& found, Budg
   return true;
 }
 
+// Where sums are exact, a tie is one, and is no matter of rounding.
+double Inquiry::limit_of(const Mix& need) const {
+  if (!relaxation_->is_exact()) return need.limit;
+  return (need.takes_ties ? Ensemble::grain : -Ensemble::grain) / 2;
+}
+
+bool Inquiry::is_above(double limit, Budget& budget) {
+  return relaxation_->bound() > limit && relaxation_->safe_bound(budget) > limit;
+}
+
+// Whether a few sweeps prove that one need by itself is met nowhere.
+bool Inquiry::cannot_be_met(const Mix& need, const Domain& domain, Budget& budget) {
+  ++boxes_;
+  relaxation_->build(need, domain, budget);
+  const double limit = limit_of(need);
+  for (int i = 0; i < sweeps_in_trial && !relaxation_->is_constant() && !is_above(limit, budget); ++i) {
+    relaxation_->sweep(budget);
+    ++sweeps_;
+  }
+  return is_above(limit, budget);
+}
+
 // For each need a weight: 1 for what an instance lacks most, little for what it does not lack.
 void Inquiry::lacks(const Way& way, const Point& point, std::vector<double>& weights) {
   double most = 0;
@@ -110,8 +132,7 @@ Inquiry::Outcome Inquiry::search(const Way& way, const Domain& domain, std::size
     lacks(way, domain.nearest(states_), weights);
     for (std::size_t i = 0; i < way.needs.size(); ++i) {  // that one of them cannot be met is proved more easily
       if (weights[i] <= least_weight) continue;
-      const Outcome alone = search({{way.needs[i]}}, domain, 1, found, budget);
-      if (alone != Outcome::open) return alone;
+      if (cannot_be_met(way.needs[i], domain, budget)) return Outcome::none;
     }
   }
   std::vector<Domain> stack{domain};
@@ -128,7 +149,6 @@ Inquiry::Outcome Inquiry::search(const Way& way, const Domain& domain, std::size
     stack.pop_back();
     const Mix mix = mixed(way, weights);
     relaxation_->build(mix, box, budget);
-    // Where sums are exact, a tie is one, and is no matter of rounding.
     const double limit =
         is_single && relaxation_->is_exact() ? (mix.takes_ties ? Ensemble::grain : -Ensemble::grain) / 2 : mix.limit;
     const auto is_out = [&] { return relaxation_->bound() > limit && relaxation_->safe_bound(budget) > limit; };

@@ -44,6 +44,9 @@ class Inquiry {
   class Reduction;
   class Answering;
   enum class Outcome { none, found, open };
+  double limit_of(const Mix& need) const;
+  bool is_above(double limit, Budget& budget);
+  bool cannot_be_met(const Mix& need, const Domain& domain, Budget& budget);
   void lacks(const Way& way, const Point& point, std::vector<double>& weights);
   Outcome search(const Way& way, const Domain& domain, std::size_t most_boxes, Point& found, Budget& budget);
   // One bound for each way: it may prove that there is no escape, find one, or leave it open.

@@ -104,6 +104,7 @@ def check_ensemble(seed: str, limits: dict[str, Any], regions: int = REGIONS) ->
         if rng.random() < 0.5:  # as reasons ask: some variables kept, the rest free
             bounds = {v: ((s, s),) for v, s in enumerate(states) if s >= 0 and rng.random() < rng.choice((0.3, 0.7))}
         check_escape(table, states, keeps, bounds)
+    for _ in range(max(regions // 8, 1)):
         check_reduction(table, rng)
     return table
 
