@@ -40,7 +40,7 @@ from quia.web.answers import answer, compare, describe
 from strategies import random_costs, random_frozen, random_graph, random_instance, random_neighbour, raw_values
 
 SEEDS = range(4)
-EACH = 25
+EACH = 15
 
 
 def _graph(**limits: Any) -> Callable[[Random, Path], Subject]:

@@ -30,7 +30,7 @@ from quia.sums import RULES, Group, Rule, Sums
 from quia.trees import Trees
 
 SEEDS = range(4)
-EACH = 60
+EACH = 40
 """Random ensembles for each seed; raise it for a longer attack, or run attack_ensembles.py."""
 
 
