@@ -17,6 +17,7 @@ from quia.verify import verify
 
 if TYPE_CHECKING:
     from quia import batch, formula, paper
+    from quia.additive import Additive
     from quia.batch.arrow import explain_batch
     from quia.bias import bias_of_classifier
     from quia.circuit import Circuit
@@ -32,6 +33,7 @@ __version__ = "0.1.0"
 
 # NumPy takes longer to import than all else, so the names that need it are fetched when they are first used.
 _LAZY = {
+    "Additive": "quia.additive",
     "Circuit": "quia.circuit",
     "DecisionGraph": "quia.graph",
     "Ensemble": "quia.ensemble",
@@ -49,6 +51,7 @@ _MODULES = ("batch", "formula", "paper")
 
 __all__ = [
     "NNF",
+    "Additive",
     "Circuit",
     "DecisionGraph",
     "Ensemble",

@@ -13,7 +13,7 @@ from quia.errors import GraphError, did_you_mean, listed, shown
 from quia.ranges import Ranges, difference, union
 from quia.variables import MISSING, UNKNOWN, Variable
 
-_COMPARISON = re.compile(r"\s*(<=|<|>=|>)\s*(\S+)\s*")
+_COMPARISON = re.compile(r"\s*(<=|<|>=|>|=)\s*(\S+)\s*")
 _INTERVAL = re.compile(r"\s*([(\[])\s*([^\s,]+)\s*,\s*([^\s,]+?)\s*([)\]])\s*")
 
 
@@ -35,6 +35,8 @@ def parse(condition: object) -> Condition:
         return MISSING
     if compared := _COMPARISON.fullmatch(condition):
         operator, threshold = compared[1], _number(compared[2], condition)
+        if operator == "=":
+            return Interval(Cut(threshold, after=False), Cut(threshold))
         cut = Cut(threshold, after=operator in ("<=", ">"))
         return Interval(None, cut) if operator[0] == "<" else Interval(cut, None)
     if bounded := _INTERVAL.fullmatch(condition):
@@ -116,6 +118,8 @@ def refined(variable: Variable, conditions: Iterable[Condition]) -> Variable:
     >>> [finer.text(state) for state in range(finer.size)]
     ['<= 30', '(30, 35]', '(35, 40]', '> 40']
     """
+    if variable.is_line:
+        return variable
     ends = [_as_compared(variable, cut) for each in conditions if not isinstance(each, str) for cut in each if cut]
     known = set(variable.below)
     new = [cut for cut in ends if not cut.has_empty_side and cut.last_below(variable.single) not in known]

@@ -74,6 +74,8 @@ class Interval(NamedTuple):
         """As in the JSON format: `<= 3`, `> 3`, `(3, 4]`, `(-inf, inf)`."""
         if self.lower is None and self.upper is None:
             return "(-inf, inf)"
+        if self.is_one:
+            return " ".join(*self._sides(_OPERATORS))
         if self.lower is None or self.upper is None:
             return " ".join(next(self._sides(_OPERATORS)))
         opening, closing = "(" if self.lower.after else "[", "]" if self.upper.after else ")"
@@ -89,8 +91,16 @@ class Interval(NamedTuple):
         """In words: `at most 3`, `more than 3 and at most 4`."""
         return " and ".join(map(" ".join, self._sides(_WORDS))) or "any number"
 
+    @property
+    def is_one(self) -> bool:
+        """Whether it is a single number, by itself."""
+        return self.lower is not None and self.upper == (self.lower.threshold, True) and not self.lower.after
+
     def _sides(self, names: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """Each end that there is: how it compares, by its name, and the number."""
+        if self.lower is not None and self.is_one:
+            yield names["="], number_text(self.lower.threshold)
+            return
         if self.lower is not None:
             yield names[">" if self.lower.after else ">="], number_text(self.lower.threshold)
         if self.upper is not None:
@@ -115,9 +125,9 @@ class Interval(NamedTuple):
         return Interval(lower, upper)
 
 
-_OPERATORS = {"<=": "<=", ">=": ">=", "<": "<", ">": ">"}
-_SIGNS = {"<=": "≤", ">=": "≥", "<": "<", ">": ">"}
-_WORDS = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than"}
+_OPERATORS = {"<=": "<=", ">=": ">=", "<": "<", ">": ">", "=": "="}
+_SIGNS = {"<=": "≤", ">=": "≥", "<": "<", ">": ">", "=": "="}
+_WORDS = {"<=": "at most", ">=": "at least", "<": "less than", ">": "more than", "=": "exactly"}
 
 
 @lru_cache(maxsize=1 << 16)

@@ -62,6 +62,14 @@ class Unsupported(QuiaError):
         super().__init__(f"{message}; {cure}")
 
 
+class OutOfRange(InstanceError):
+    """A number outside the range that was given for its feature."""
+
+    def __init__(self, message: str, *, feature: str, number: float) -> None:
+        self.feature, self.number = feature, number
+        super().__init__(message)
+
+
 class Refuted(QuiaError):
     """A claimed reason that is not one; the witness shows why.
 

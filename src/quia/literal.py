@@ -271,7 +271,7 @@ class State(Literal):
 def _within(interval: Interval) -> str:
     """An interval behind a feature's name."""
     text = interval.text
-    return text if (interval.lower is None) != (interval.upper is None) else f"in {text}"
+    return text if (interval.lower is None) != (interval.upper is None) or interval.is_one else f"in {text}"
 
 
 def _plain(interval: Interval) -> dict[str, Any]:

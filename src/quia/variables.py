@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal, Protocol
 
-from quia.cuts import Cut, Interval, nearest_single
-from quia.errors import GraphError, InstanceError, MissingValue, did_you_mean, listed, shown
+from quia.cuts import Cut, Interval, nearest_single, number_text
+from quia.errors import GraphError, InstanceError, MissingValue, OutOfRange, did_you_mean, listed, shown
+from quia.places import LARGEST, Between, Cuts, number_at, place
 from quia.values import TRUTHS, is_missing, spellings, truth
 
 MISSING = "missing"
@@ -28,8 +29,9 @@ class Variable:
     A nominal variable has `labels`, of which one, `other`, may stand for every value that is not listed, and one,
     `no_value`, for a value that is missing. A numeric variable has sorted `cuts`, n of which make n + 1 states, and
     one state more, the last, if the model says where a missing value (NaN) goes. `single` numbers are rounded to 32
-    bits before they are compared, as some models do. The values of a `numbered` nominal variable may also be given as
-    the numbers of their states, 0 or False for the first, as models do that only number them.
+    bits before they are compared, as some models do. A `line` is a numeric variable whose states are the 64-bit numbers
+    of a range, each by itself: its cuts are made when they are asked for. The values of a `numbered` nominal variable
+    may also be given as the numbers of their states, 0 or False for the first, as models do that only number them.
 
     >>> width = Variable.numeric("W", [0.6, (1.5, "before")])
     >>> [width.text(state) for state in range(width.size)]
@@ -40,18 +42,21 @@ class Variable:
 
     name: str
     labels: tuple[str, ...] | None = None
-    cuts: tuple[Cut, ...] = ()
+    cuts: Sequence[Cut] = ()
     missing: bool = False
     single: bool = False
     other: str | None = None
     no_value: str | None = None
     numbered: bool = field(default=False, compare=False)
-    below: tuple[float, ...] = field(init=False, repr=False, compare=False, default=())
+    below: Sequence[float] = field(init=False, repr=False, compare=False, default=())
     _index: dict[str, int] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise GraphError(f"a variable's name is {shown(self.name)}; it must be a string that is not empty")
+        if isinstance(self.cuts, Cuts):
+            object.__setattr__(self, "below", Between(self.cuts.low, self.cuts.high))
+            return
         if self.labels is None:
             below = tuple(cut.last_below(self.single) for cut in self.cuts)
             if any(a >= b for a, b in pairwise(below)) or any(c.has_empty_side for c in self.cuts):
@@ -111,6 +116,38 @@ class Variable:
                 kept.setdefault(new_cut.last_below(single), new_cut)
         return Variable(name, None, tuple(kept[below] for below in sorted(kept)), missing, single)
 
+    @staticmethod
+    def line(name: str, low: float = -LARGEST, high: float = LARGEST, *, missing: bool = False) -> Variable:
+        """A variable over all numbers from `low` to `high`, each of which is a state of its own.
+
+        >>> income = Variable.line("income", 0, 250000)
+        >>> income.text(income.encode(31240.5)), income.interval(income.encode(31240.5), income.size - 1).text
+        ('= 31240.5', '>= 31240.5')
+        """
+        ends = float(low), float(high)
+        if not -LARGEST <= ends[0] <= ends[1] <= LARGEST:
+            raise GraphError(
+                f"the range of {shown(name)} is {number_text(ends[0])} to {number_text(ends[1])}; give two numbers, the"
+                f" lower one first, and neither beyond {LARGEST:.0e}"
+            )
+        return Variable(name, None, Cuts(*ends), missing)
+
+    @property
+    def is_line(self) -> bool:
+        """Whether each number is a state of its own."""
+        return isinstance(self.cuts, Cuts)
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """The least and the greatest number that a line can be; None if it is no line, or has no range yet."""
+        ends = (self.cuts.low, self.cuts.high) if isinstance(self.cuts, Cuts) else None
+        return None if ends == (-LARGEST, LARGEST) else ends
+
+    def number(self, state: int) -> float:
+        """The number that a state of a line is."""
+        assert isinstance(self.cuts, Cuts)
+        return number_at(place(self.cuts.low) + state)
+
     @property
     def is_numeric(self) -> bool:
         """Whether the states are intervals of numbers."""
@@ -169,7 +206,17 @@ class Variable:
         return Interval(lower and lower.exact(self.single), upper and upper.exact(self.single))
 
     def _between(self, low: int, high: int) -> Interval:
-        return Interval(self.cuts[low - 1] if low else None, self.cuts[high] if self.cuts[high:] else None)
+        last = len(self.cuts)
+        if self.is_line:
+            if low == high:
+                return Interval(Cut(self.number(low), after=False), Cut(self.number(low)))
+            return Interval(self._cut(low - 1) if low else None, self._cut(high) if high < last else None)
+        return Interval(self.cuts[low - 1] if low else None, self.cuts[high] if high < last else None)
+
+    def _cut(self, state: int) -> Cut:
+        """The cut of a line after a state: after its number, or before the next one if that is shorter to write."""
+        last, first = self.number(state), self.number(state + 1)
+        return Cut(last) if len(number_text(last)) <= len(number_text(first)) else Cut(first, after=False)
 
     def phrase(self, state: int) -> str:
         """A state in words, with the variable's name.
@@ -215,6 +262,15 @@ class Variable:
             if self.missing:
                 return len(self.cuts) + 1
             raise self._missing_error(value, "a number")
+        if isinstance(self.cuts, Cuts):
+            if not self.cuts.low <= number <= self.cuts.high:
+                raise OutOfRange(
+                    f"{self.name} is {number_text(number)}, outside its range {number_text(self.cuts.low)} to"
+                    f" {number_text(self.cuts.high)}; give a wider one",
+                    feature=self.name,
+                    number=number,
+                )
+            return place(number) - place(self.cuts.low)
         return bisect_left(self.below, nearest_single(number) if self.single else number)
 
     def _missing_error(self, value: Any, cure: str) -> MissingValue:

@@ -1,0 +1,342 @@
+"""Additive models: scorecards, linear models, naive Bayes; each feature adds to the scores that tell the class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from quia.additive_gaps import Gaps
+from quia.additive_needs import Need, ways
+from quia.caching import cached_property
+from quia.classifier import ClassifierBase
+from quia.errors import GraphError, InstanceError, MissingValue, OutOfRange, Unsupported, did_you_mean, listed, shown
+from quia.patience import Clock
+from quia.pickling import ByFields
+from quia.question import Question
+from quia.region import Region
+from quia.sums import Rule
+from quia.terms import Floats, Line, Table, Term
+from quia.variables import UNKNOWN, Variable
+
+
+class Inequality(NamedTuple):
+    """Which changes of a decision one need asks for, as sums.
+
+    Changing a set of variables, each to its worst, meets the need if the sum of their `losses` is above the `slack`,
+    or equal to it where `ties` are in. That is certain only if the two differ by more than the `margin`, which is 0
+    where the sums are exact.
+    """
+
+    variables: tuple[int, ...]
+    losses: tuple[float, ...]
+    slack: float
+    ties: bool
+    margin: float
+
+
+@dataclass(frozen=True, eq=False)
+class Additive(ByFields, ClassifierBase):
+    """A classifier whose scores are sums of what each feature adds, as the library adds them that made it.
+
+    The scores begin with `start`, the `terms` are added one by one in their order, in 64 bits, then `end` is added
+    (unless it is empty). `rule` tells the class: of kind `cuts` (one score, and the class is the number of cuts that it
+    reaches) or `argmax` (the first of the greatest). Several terms may be about one variable. `unit` is by how much
+    people's points were multiplied to be whole numbers.
+
+    >>> job = Variable.nominal("job", ["none", "new", "old"])
+    >>> income = Variable.line("income", 0, 100)
+    >>> card = Additive((job, income), ("deny", "grant"),
+    ...     (Table(0, np.array([[0.0], [10.0], [25.0]])), Line(1, (), (0.5,))), (0.0,), Rule("cuts", (40.0,)))
+    >>> card.classify({"job": "old", "income": 30}), card.classify({"job": "new", "income": 59})
+    ('grant', 'deny')
+    """
+
+    variables: tuple[Variable, ...]
+    classes: tuple[str, ...]
+    terms: tuple[Term, ...]
+    start: tuple[float, ...]
+    rule: Rule
+    end: tuple[float, ...] = ()
+    kind: str = "additive model"
+    notes: tuple[str, ...] = ()
+    unit: float = 1.0
+
+    def __post_init__(self) -> None:
+        scores = len(self.start)
+        if self.rule.kind not in ("cuts", "argmax"):
+            raise GraphError(f"the rule is {self.rule.kind!r}; of an additive model it is 'cuts' or 'argmax'")
+        if not scores or (self.rule.kind == "cuts" and scores != 1):
+            raise GraphError(f"{scores} scores are told apart by the rule {self.rule.kind!r}")
+        told_apart = self.rule.class_count(scores)
+        if told_apart != len(self.classes):
+            raise GraphError(f"the classes are {listed(self.classes)}, but the scores tell {told_apart} apart")
+        if self.end and len(self.end) != scores:
+            raise GraphError(f"{len(self.end)} numbers are added in the end to {scores} scores")
+        if not all(map(math.isfinite, (*self.start, *self.end))):
+            raise GraphError("a number that the scores begin or end with is not finite")
+        for term in self.terms:
+            if not 0 <= term.variable < len(self.variables):
+                raise GraphError(f"a term is about variable {term.variable} of {len(self.variables)}")
+            term.check(self.variables[term.variable], scores)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Additive: {self.kind}, {len(self.tested)} of {len(self.variables)} variables tested, classes"
+            f" {listed(self.classes, most=6)}>"
+        )
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many terms are added, and how many of them are lines."""
+        return {"terms": len(self.terms), "lines": sum(isinstance(term, Line) for term in self.terms)}
+
+    @cached_property
+    def tested(self) -> tuple[int, ...]:
+        """The indices of the variables that add something that differs from value to value."""
+        return tuple(sorted({term.variable for term in self.terms if _differs(term)}))
+
+    @property
+    def unbounded(self) -> tuple[str, ...]:
+        """The lines that have no range yet: without one, nothing else forces a decision."""
+        return tuple(
+            self.variables[v].name for v in self.tested if self.variables[v].is_line and not self.variables[v].range
+        )
+
+    def with_ranges(self, ranges: Mapping[str, Sequence[float]]) -> Additive:
+        """The same model, where lines have these ranges: `{"income": (0, 250000)}`."""
+        names = [variable.name for variable in self.variables]
+        variables = list(self.variables)
+        for name, ends in ranges.items():
+            if name not in names:
+                raise InstanceError(f"ranges has {shown(name)}, which is no variable{did_you_mean(name, names)}")
+            variable = self.variables[names.index(name)]
+            if not variable.is_line:
+                raise InstanceError(f"ranges has {shown(name)}, whose states are listed; only a line needs a range")
+            try:
+                low, high = map(float, ends)
+            except (TypeError, ValueError):
+                raise InstanceError(
+                    f"the range of {shown(name)} is {shown(ends)}; give its least and greatest number"
+                ) from None
+            variables[names.index(name)] = Variable.line(name, low, high, missing=variable.missing)
+        return replace(self, variables=tuple(variables))
+
+    def reaching(self, instance: Any) -> Additive:
+        """The model itself, or where a number of an instance is outside its range, with that widened and a note."""
+        model = self
+        while True:
+            try:
+                model.encode(instance)
+            except OutOfRange as outside:
+                variable = model.variables[[v.name for v in model.variables].index(outside.feature)]
+                low, high = variable.range or (outside.number, outside.number)
+                wider = {outside.feature: (min(low, outside.number), max(high, outside.number))}
+                note = f"{outside.feature} is outside its range {low:g} to {high:g}, which was widened to it"
+                model = replace(model.with_ranges(wider), notes=(*model.notes, note))
+            else:
+                return model
+
+    def classify(self, instance: Any) -> str:
+        """The class of an instance, inside the ranges or outside."""
+        return super(Additive, self.reaching(instance)).classify(instance)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether sums are exact whatever their order: all numbers are multiples of one that is not too small."""
+        return self.margin == 0
+
+    @cached_property
+    def margin(self) -> float:
+        """How far rounding can take a difference of two scores off."""
+        if _on_one_grid([*self.start, *self.end], self.terms):
+            return 0.0
+        total, error = np.abs(self.start), np.zeros(len(self.start))
+        total = total + np.abs(self.end or (0.0,))
+        for term in self.terms:
+            greatest, own = term.extent(self.variables[term.variable])
+            total, error = total + greatest, error + own
+        rounding = 2.0**-53 * (len(self.terms) + 4)
+        return 4.0 * float((total * rounding + error).max())
+
+    def scores(self, states: Sequence[int]) -> Floats:
+        """The scores of an encoded instance of which all is known, added as the source adds them."""
+        sums = list(self.start)
+        for term in self.terms:
+            added = term.at(self.variables[term.variable], states[term.variable])
+            sums = [a + b for a, b in zip(sums, added, strict=True)]
+        if self.end:
+            sums = [a + b for a, b in zip(sums, self.end, strict=True)]
+        return np.array(sums)
+
+    def told(self, scores: Sequence[float]) -> int:
+        """The class that scores tell."""
+        if self.rule.kind == "cuts":
+            return sum(scores[0] >= cut for cut in self.rule.cuts)
+        return max(range(len(scores)), key=lambda c: scores[c])  # the first of the greatest
+
+    def decide(self, states: Sequence[int]) -> int:
+        """The index of the class of an encoded instance, the same whatever its unknown variables (-1) are.
+
+        If it depends on one of them, MissingValue names that.
+        """
+        unknown = [v for v in self.tested if states[v] == UNKNOWN]
+        one = [max(state, 0) for state in states]
+        decision = self.told(self.scores(one).tolist())
+        if unknown:
+            self._refuse_unbounded()
+            question = Question(self.classes, tuple(states), decision, frozenset((decision,)), Region(self.variables))
+            other = self.escape(question, Region.at(self.variables, states, self.tested))
+            if other is not None:
+                at = iter(unknown)
+                changed = UNKNOWN
+                while self.told(self.scores(one).tolist()) == decision:
+                    changed = next(at)
+                    one[changed] = other[changed]
+                name = self.variables[changed].name
+                raise MissingValue(f"{name} is not known", feature=name, why="the decision depends on it")
+        return decision
+
+    def escape(self, question: Question, region: Region) -> tuple[int, ...] | None:
+        """An instance in the region, and possible, whose class does not keep the decision; None if there is none.
+
+        Complexity: a look at each variable for each class that is not kept, where that can win by beating one other.
+        """
+        return self.escape_in_time(question, region, None)
+
+    def escape_in_time(self, question: Question, region: Region, timeout: float | None) -> tuple[int, ...] | None:
+        """As `escape`; OutOfTime if so many seconds are not enough."""
+        self._refuse_unbounded()
+        possible = region.intersection(question.within)
+        if possible.is_empty:
+            return None
+        clock = Clock(timeout)
+        for way in self.ways(question):
+            if len(way) > 1:
+                raise Unsupported("several needs at once", cure="ask why, not why not")
+            found = self._least(way[0], possible, clock)
+            if found is not None:
+                return found
+        return None
+
+    def ways(self, question: Question) -> Sequence[Sequence[Need]]:
+        """The ways in which the decision can change."""
+        return ways(self.rule, len(self.start), question.keeps)
+
+    @cached_property
+    def _gaps(self) -> dict[Need, Gaps]:
+        return {}
+
+    def gaps(self, need: Need) -> Gaps:
+        """What each variable adds to the gap of a need."""
+        known = self._gaps.get(need)
+        if known is None:
+            known = self._gaps[need] = Gaps.of(self, need)
+        return known
+
+    def _least(self, need: Need, possible: Region, clock: Clock) -> tuple[int, ...] | None:
+        """An instance in a region that meets a need alone; None if there is none."""
+        gaps = self.gaps(need)
+        least, states = gaps.least(possible)
+        if least > self.margin:
+            return None
+        if least < -self.margin or need.holds(self.gap(need, states)):
+            return states
+        return None if self.margin == 0 else gaps.search(possible, clock)
+
+    def gap(self, need: Need, states: Sequence[int]) -> float:
+        """The gap of a need at an instance, of scores as the source adds them."""
+        scores = self.scores(states).tolist()
+        used = [weight * score for weight, score in zip(need.weights, scores, strict=True) if weight]
+        return math.fsum((*used, need.offset))
+
+    def inequalities(self, question: Question) -> list[Inequality] | None:
+        """What decides which sets of variables can change the decision; None if no single need does for some class.
+
+        Its variables are those that may change: tested, known, and neither frozen nor of one possible state.
+        """
+        self._refuse_unbounded()
+        found = []
+        for way in self.ways(question):
+            if len(way) != 1:
+                return None
+            gaps = self.gaps(way[0])
+            # What is unknown is at its worst already.
+            here = gaps.least(question.worlds(self.tested))[0]
+            losses = {
+                v: gaps.at(v, question.states[v]) - gaps.least_of(v, question.within.states(v))[0]
+                for v in self.tested
+                if question.states[v] != UNKNOWN
+            }
+            kept = [v for v in losses if v not in question.frozen]
+            margin = 0.0 if self.margin == 0 else 2 * self.margin
+            found.append(Inequality(tuple(kept), tuple(losses[v] for v in kept), here, way[0].ties, margin))
+        return found
+
+    def _refuse_unbounded(self) -> None:
+        if self.unbounded:
+            names = listed(self.unbounded)
+            raise Unsupported(
+                f"{names} can be any number, so that nothing else forces a decision",
+                cure=f"say between which numbers it lies, with ranges={{{self.unbounded[0]!r}: (low, high)}}, or give"
+                " the table that it is in, with data=, when the model is loaded",
+            )
+
+    def decide_rows(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+        """The class of each encoded row; -2 - v where it depends on the unknown variable v."""
+        known = np.maximum(rows, 0)
+        scores = np.tile(np.array(self.start), (len(rows), 1))
+        for term in self.terms:
+            scores += self._added(term, known[:, term.variable])
+        if self.end:
+            scores += np.array(self.end)
+        decided = self.told_rows(scores)
+        for row in np.flatnonzero((rows[:, list(self.tested)] == UNKNOWN).any(axis=1)).tolist():
+            try:
+                decided[row] = self.decide(rows[row].tolist())
+            except MissingValue as fault:
+                decided[row] = -2 - [variable.name for variable in self.variables].index(fault.feature)
+        return decided
+
+    def told_rows(self, scores: Floats) -> npt.NDArray[np.int32]:
+        """The class that each row of scores tells."""
+        if self.rule.kind == "cuts":
+            return np.asarray(np.searchsorted(np.array(self.rule.cuts), scores[:, 0], side="right"), np.int32)
+        return np.asarray(scores.argmax(axis=1), np.int32)
+
+    def _added(self, term: Term, states: npt.NDArray[Any]) -> Floats:
+        variable = self.variables[term.variable]
+        if not variable.is_line:
+            assert isinstance(term, Table)
+            return np.asarray(term.values[states])
+        distinct, where = np.unique(states, return_inverse=True)
+        numbers = [
+            math.nan if variable.is_missing_state(state) else variable.number(state) for state in distinct.tolist()
+        ]
+        return np.asarray(term.of_numbers(np.array(numbers))[where])
+
+
+def _differs(term: Term) -> bool:
+    """Whether a term adds different numbers for different states."""
+    if isinstance(term, Line):
+        return any(term.weights) or term.missing is not None
+    return bool((term.values != term.values[:1]).any())
+
+
+def _on_one_grid(constants: Iterable[float], terms: Iterable[Term]) -> bool:
+    """Whether all numbers are multiples of a power of two, and their sums have no more than 53 bits of these."""
+    tables = [term for term in terms if isinstance(term, Table)]
+    if len(tables) < len(list(terms)):
+        return False
+    fixed = list(constants)
+    finest = max((n.as_integer_ratio()[1] for n in fixed), default=1)
+    total = sum(map(abs, fixed))
+    for table in tables:
+        distinct = np.unique(np.abs(table.values))
+        finest = max(finest, *(float(n).as_integer_ratio()[1] for n in distinct))
+        total += float(distinct.max())
+    return bool(total * finest < 2.0**52)

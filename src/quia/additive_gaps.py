@@ -1,0 +1,244 @@
+"""What each variable of an additive model adds to the gap of a need, and where that is least."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quia.additive_needs import Need
+from quia.caching import cached_property
+from quia.patience import Clock
+from quia.ranges import Ranges, members
+from quia.region import Region
+from quia.terms import Line, Table, Term
+from quia.variables import Variable
+
+if TYPE_CHECKING:
+    from quia.additive import Additive
+
+_MOST_CLOSE = 200_000
+"""How many instances whose gap is 0 but for rounding are added up as the source does, before it is given up."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """The gap of a need at an instance is `base` and what each variable's state adds to it.
+
+    Sums here are rounded once; what the source's own rounding does is the model's margin.
+    """
+
+    model: Additive
+    need: Need
+    base: float
+
+    @staticmethod
+    def of(model: Additive, need: Need) -> Gaps:
+        """The gaps of a model's need."""
+        constants = [
+            *zip(need.weights, model.start, strict=True),
+            *zip(need.weights, model.end, strict=bool(model.end)),
+        ]
+        return Gaps(model, need, math.fsum((need.offset, *(weight * number for weight, number in constants))))
+
+    @cached_property
+    def _parts(self) -> list[_Listed | _Curve]:
+        model, variables = self.model, self.model.variables
+        by_variable: dict[int, list[Term]] = {v: [] for v in range(len(variables))}
+        for term in model.terms:
+            by_variable[term.variable].append(term)
+        weights = np.array(self.need.weights)
+        return [
+            _Curve(variable, tuple(by_variable[v]), self.need.weights)
+            if variable.is_line
+            else _Listed(
+                sum(
+                    (t.values @ weights for t in by_variable[v] if isinstance(t, Table)), np.zeros(variable.size)
+                ).tolist()
+            )
+            for v, variable in enumerate(variables)
+        ]
+
+    def at(self, variable: int, state: int) -> float:
+        """What a state of a variable adds."""
+        return self._parts[variable].at(state)
+
+    def least_of(self, variable: int, ranges: Ranges) -> tuple[float, int]:
+        """The least that one of some states of a variable adds, and the first such state."""
+        return self._parts[variable].least(ranges)
+
+    def greatest_of(self, variable: int, ranges: Ranges) -> tuple[float, int]:
+        """The most that one of some states of a variable adds, and the first such state."""
+        return self._parts[variable].greatest(ranges)
+
+    def turns(self, variable: int) -> Sequence[int]:
+        """The states of a line between which it only rises or only falls; it does so from its first to its last too."""
+        part = self._parts[variable]
+        return part.turns if isinstance(part, _Curve) else ()
+
+    def least(self, region: Region) -> tuple[float, tuple[int, ...]]:
+        """The least gap in a region, and an instance that has it."""
+        gaps, states = [self.base], [0] * len(self._parts)
+        for v in self.model.tested:
+            gap, states[v] = self._parts[v].least(region.states(v))
+            gaps.append(gap)
+        for v, ranges in region.bounds.items():
+            if v not in self._tested:
+                states[v] = ranges[0][0]
+        return math.fsum(gaps), tuple(states)
+
+    @cached_property
+    def _tested(self) -> frozenset[int]:
+        return frozenset(self.model.tested)
+
+    def search(self, region: Region, clock: Clock) -> tuple[int, ...] | None:
+        """An instance that meets the need, where the least gap is 0 but for rounding: all that are so close are tried.
+
+        A single score is rounded alike however it is reached, and is least where each term is; then one try is enough.
+        TooLarge, where there are too many.
+        """
+        from quia.errors import TooLarge
+
+        least, states = self.least(region)
+        model, margin = self.model, self.model.margin
+        if len(model.start) == 1 and self._is_plain:
+            return None
+        choices = []
+        for v in model.tested:
+            part, ranges = self._parts[v], region.states(v)
+            own = part.at(states[v])
+            close = sorted((part.at(state) - own, state) for state in part.candidates(ranges))
+            choices.append([(more, state) for more, state in close if more <= margin - least])
+        tried = list(states)
+        for count, point in enumerate(_close(choices, margin - least)):
+            clock()
+            if count == _MOST_CLOSE:
+                raise TooLarge(
+                    f"more than {_MOST_CLOSE} instances have scores that are equal but for rounding; give the model"
+                    " numbers with fewer digits",
+                    limit=_MOST_CLOSE,
+                )
+            for v, state in zip(model.tested, point, strict=True):
+                tried[v] = state
+            if self.need.holds(model.gap(self.need, tried)):
+                return tuple(tried)
+        return None
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Whether no variable has several terms, which could be least at different states."""
+        used = [term.variable for term in self.model.terms]
+        return len(set(used)) == len(used)
+
+
+def _close(choices: Sequence[Sequence[tuple[float, int]]], slack: float) -> Iterator[tuple[int, ...]]:
+    """One state of each, the sum of whose numbers, in each list the least first, is not above the slack."""
+    stack: list[tuple[tuple[int, ...], float]] = [((), slack)]
+    while stack:
+        chosen, left = stack.pop()
+        if len(chosen) == len(choices):
+            yield chosen
+            continue
+        stack += [((*chosen, state), left - more) for more, state in choices[len(chosen)] if more <= left]
+
+
+@dataclass(frozen=True, eq=False)
+class _Listed:
+    """What each state of a variable adds."""
+
+    values: list[float]
+    _whole: dict[bool, tuple[float, int]] = field(default_factory=dict)
+
+    def at(self, state: int) -> float:
+        return self.values[state]
+
+    def least(self, ranges: Ranges) -> tuple[float, int]:
+        if len(ranges) == 1:
+            low, high = ranges[0]
+            if low == high:
+                return self.values[low], low
+            if high - low + 1 == len(self.values):
+                if False not in self._whole:
+                    self._whole[False] = min((value, state) for state, value in enumerate(self.values))
+                return self._whole[False]
+        return min((self.values[state], state) for state in members(ranges))
+
+    def greatest(self, ranges: Ranges) -> tuple[float, int]:
+        gap, state = min((-self.values[state], state) for state in members(ranges))
+        return -gap, state
+
+    def candidates(self, ranges: Ranges) -> Iterator[int]:
+        return members(ranges)
+
+
+@dataclass(frozen=True, eq=False)
+class _Curve:
+    """What each number of a line adds: all its terms, weighted."""
+
+    variable: Variable
+    terms: tuple[Term, ...]
+    weights: tuple[float, ...]
+    _known: dict[int, float] = field(default_factory=dict)
+
+    def at(self, state: int) -> float:
+        known = self._known.get(state)
+        if known is None:
+            if len(self._known) > 10_000:
+                self._known.clear()
+            added = [
+                weight * number
+                for term in self.terms
+                for weight, number in zip(self.weights, term.at(self.variable, state), strict=True)
+            ]
+            known = self._known[state] = math.fsum(added)
+        return known
+
+    def least(self, ranges: Ranges) -> tuple[float, int]:
+        return min((self.at(state), state) for state in self.candidates(ranges))
+
+    def greatest(self, ranges: Ranges) -> tuple[float, int]:
+        gap, state = min((-self.at(state), state) for state in self.candidates(ranges))
+        return -gap, state
+
+    def candidates(self, ranges: Ranges) -> Iterator[int]:
+        """The states among which the least and the greatest are."""
+        for low, high in ranges:
+            yield low
+            yield from self.turns[bisect_right(self.turns, low) : bisect_left(self.turns, high)]
+            if high > low:
+                yield high
+            if self.variable.is_missing_state(high) and high > low:
+                yield high - 1
+
+    @cached_property
+    def turns(self) -> list[int]:
+        """The states at which it may turn, or jump: between two that are next to each other it is monotone."""
+        found = {state for term in self.terms for state in term.breaks(self.variable)}
+        borders = sorted(found)
+        last = len(self.variable.cuts)
+        found.update(self._vertices([0, *borders, last]))
+        return sorted(found)
+
+    def _vertices(self, borders: Sequence[int]) -> Iterator[int]:
+        """Where the sum of squared terms turns: of each piece that is a parabola, the states around its vertex."""
+        curved = [t for t in self.terms if isinstance(t, Line) and any(step[0] == "square" for step in t.steps)]
+        if not curved:
+            return
+        lines = [term for term in self.terms if isinstance(term, Line)]
+        a = b = 0.0
+        for line in lines:
+            weight = math.fsum(w * own for w, own in zip(self.weights, line.weights, strict=True))
+            coefficients = line.polynomial()
+            if coefficients is not None:
+                a += weight * coefficients[0]
+                b += weight * coefficients[1]
+        if a:
+            vertex = -b / (2 * a)
+            low, high = self.variable.number(0), self.variable.number(len(self.variable.cuts))
+            if low <= vertex <= high:
+                at, last = self.variable.encode(vertex), len(self.variable.cuts)
+                yield from range(max(at - 1, 0), min(at + 1, last) + 1)
