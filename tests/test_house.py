@@ -46,6 +46,7 @@ ORDER = [
     "nnf_text",
     "nnf_dict",
     "classifier",
+    "extents",
     "contexts",
     "consistent",
     "graph_arrays",

@@ -226,6 +226,19 @@ class HasJson(Protocol):
         ...
 
 
+class TakesRanges(Classifier, Protocol):
+    """A classifier with numbers that it does not cut: it must be told between which they lie."""
+
+    @property
+    def unbounded(self) -> tuple[str, ...]:
+        """The features whose range is still to be told."""
+        ...
+
+    def with_ranges(self, ranges: Mapping[str, Sequence[float]]) -> TakesRanges:
+        """The same classifier, where features have these ranges."""
+        ...
+
+
 class DecidesRows(Protocol):
     """A classifier that decides many encoded rows at once."""
 

@@ -20,6 +20,7 @@ from quia.classifier import (
     HasPath,
     KeepsTime,
     ListsReasons,
+    TakesRanges,
     escape_within,
     loaded,
     offers,
@@ -27,6 +28,7 @@ from quia.classifier import (
 from quia.complete import complete_reason, of_necessary
 from quia.counterfactual import Counterfactuals, changes, told, without_missing
 from quia.errors import TooLarge, Unsupported, with_article
+from quia.extents import within_table
 from quia.families import Families, FindsReasons, Found
 from quia.general import GeneralReasons
 from quia.nnf import NNF
@@ -64,7 +66,8 @@ def explain(
     feature costs (1 where nothing is said), so that 'shortest' means 'cheapest'. A value may be missing if the decision
     does not depend on it: the reasons then hold whatever it is, and do not mention it. With a reference table, `data`,
     the widest of several general reasons is the one that fits the most of its rows, and each knows how many; what
-    `Reference.of_table` makes of a table once serves many instances.
+    `Reference.of_table` makes of a table once serves many instances. Numbers of a model that does not cut them, and that
+    have no range yet, then lie where they lie in that table.
 
     >>> import quia
     >>> switch = quia.DecisionGraph.from_dict({
@@ -76,6 +79,8 @@ def explain(
     E=no
     """
     classifier = loaded(classifier)
+    if data is not None and not isinstance(data, Reference) and offers(classifier, TakesRanges):
+        classifier = within_table(classifier, data)
     question = ask(classifier, instance, against=against, frozen=frozen, costs=costs)
     reference = None if data is None else Reference.of_table(classifier, data)
     return Explanation(classifier, given_values(classifier.variables, instance), question, reference)

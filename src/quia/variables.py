@@ -257,7 +257,7 @@ class Variable:
         return state
 
     def _encode_number(self, value: Any) -> int:
-        number = value if type(value) is float else self._as_number(value)
+        number = value if type(value) is float else self.as_number(value)
         if number != number:
             if self.missing:
                 return len(self.cuts) + 1
@@ -280,7 +280,8 @@ class Variable:
             feature=self.name,
         )
 
-    def _as_number(self, value: Any) -> float:
+    def as_number(self, value: Any) -> float:
+        """A value of a numeric variable as a number, NaN if it is missing."""
         if isinstance(value, str):
             if is_missing(value):
                 return math.nan

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from quia.errors import FormatError, Unsupported, did_you_mean, listed, shown
+from quia.classifier import TakesRanges, offers
+from quia.errors import FormatError, Unsupported, did_you_mean, listed, shown, with_article
 from quia.files import is_workbook, read_bytes
 
 if TYPE_CHECKING:
@@ -114,16 +115,39 @@ def load(source: Any, /, *, format: str | None = None, **options: Any) -> Classi
     """The classifier in a file, or in a live object of a library.
 
     `source` is a path (a `.gz` file is decompressed) or a model; `format` overrides the format detected from a file;
-    `options` belong to the format, and one that it does not have is an error.
+    `options` belong to the format, and one that it does not have is an error. A model that adds up numbers as they are,
+    such as a logistic regression, needs to know between which these lie: `ranges={"income": (0, 250000)}` says so, or
+    `data`, a table (or the path of one in CSV) that they are taken from where ranges do not say it.
     """
-    classifier: Classifier = _load(source, format, options, "")
-    return classifier
+    ranges, data = options.pop("ranges", None), options.pop("data", None)
+    return _bounded(_load(source, format, options, ""), ranges, data)
 
 
 def load_with_predictor(source: Any, /, *, format: str | None = None, **options: Any) -> Model:
     """The classifier together with the model's own `predict`; an error where the file or object has none."""
+    ranges, data = options.pop("ranges", None), options.pop("data", None)
     model: Model = _load(source, format, options, "_with_predictor")
-    return model
+    return model._replace(classifier=_bounded(model.classifier, ranges, data))
+
+
+def _bounded(classifier: Classifier, ranges: Any, data: Any) -> Classifier:
+    """The classifier with ranges of its lines, as far as they are given."""
+    if ranges is not None and not isinstance(ranges, Mapping):
+        raise Unsupported(f"ranges is {shown(ranges)}", cure="give a mapping such as {'income': (0, 250000)}")
+    if not offers(classifier, TakesRanges):
+        if ranges:
+            raise Unsupported(
+                f"ranges has {shown(next(iter(ranges)))}, but this is {with_article(classifier.kind)}, which cuts its"
+                " numbers itself",
+                cure="leave ranges out",
+            )
+        return classifier
+    bounded = classifier.with_ranges(ranges or {})
+    if data is None:
+        return bounded
+    from quia.extents import within_table
+
+    return within_table(bounded, data)
 
 
 def format_name(file: str, format: str | None = None) -> str:
