@@ -66,6 +66,8 @@ ORDER = [
     "additive_needs",
     "additive_gaps",
     "additive",
+    "additive_widen",
+    "additive_sharing",
     "circuit",
     "formula",
     "complete",
@@ -155,6 +157,7 @@ def test_imports_point_one_way() -> None:
     allowed = {
         *(("graph", "graph_dict"), ("graph", "complete"), ("graph", "graph_bias")),
         *(("ensemble", "ensemble_dict"), ("ensemble", "ensemble_check"), ("additive_gaps", "additive")),
+        *(("additive", "additive_widen"), ("additive", "additive_sharing")),
         *(("nnf", "nnf_dict"), ("circuit", "circuit_bias"), ("variables", "literal"), ("question", "classifier")),
         *(
             ("nnf", "nnf_text"),

@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from quia.additive_gaps import Gaps
 from quia.additive_needs import Need, ways
+from quia.boxes import Box
 from quia.caching import cached_property
 from quia.classifier import ClassifierBase
 from quia.errors import GraphError, InstanceError, MissingValue, OutOfRange, Unsupported, did_you_mean, listed, shown
 from quia.patience import Clock
 from quia.pickling import ByFields
 from quia.question import Question
+from quia.reason import Kind
 from quia.region import Region
 from quia.sums import Rule
 from quia.terms import Floats, Line, Table, Term
@@ -65,6 +67,7 @@ class Additive(ByFields, ClassifierBase):
     kind: str = "additive model"
     notes: tuple[str, ...] = ()
     unit: float = 1.0
+    any_worlds: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         scores = len(self.start)
@@ -276,6 +279,29 @@ class Additive(ByFields, ClassifierBase):
             margin = 0.0 if self.margin == 0 else 2 * self.margin
             found.append(Inequality(tuple(kept), tuple(losses[v] for v in kept), here, way[0].ties, margin))
         return found
+
+    def widen(
+        self,
+        question: Question,
+        kind: Kind,
+        members: Sequence[int],
+        intervals: bool,
+        *,
+        limit: int | None = None,
+        certain: bool = False,
+        timeout: float | None = None,
+    ) -> list[Box] | None:
+        """The largest boxes over a reason's variables; where lines are among them, one of them.
+
+        None where only a search finds them: several classes, or more choices than can be compared.
+        """
+        from quia import additive_sharing, additive_widen
+
+        asked = additive_widen.Asked(self, question, kind, tuple(members), intervals, certain, Clock(timeout))
+        if any(self.variables[v].is_line for v in members):
+            return additive_sharing.boxes(asked)[:limit]
+        found = additive_widen.boxes(asked)
+        return None if found is None else found[:limit]
 
     def _refuse_unbounded(self) -> None:
         if self.unbounded:

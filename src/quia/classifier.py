@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, TypeVar
 
 from quia.errors import Unsupported, shown
 from quia.variables import Variable, decide_instance, encode_instance
@@ -92,6 +92,8 @@ class ClassifierBase:
     classes: tuple[str, ...]
     notes: tuple[str, ...] = ()
     kind: str = "classifier"
+    any_worlds: ClassVar[bool] = False
+    """Whether its own ways to reasons and boxes answer whatever worlds are possible, not only where some are frozen."""
 
     def decide(self, states: Sequence[int]) -> int:
         """The index of the class of an encoded instance."""
@@ -176,9 +178,10 @@ class Widens(Protocol):
         limit: int | None = None,
         certain: bool = False,
         timeout: float | None = None,
-    ) -> list[tuple[Ranges, ...]]:
+    ) -> list[tuple[Ranges, ...]] | None:
         """The boxes, the `limit` widest first: of states that force the decision, or of changes that all change it.
 
+        None where it knows no faster way.
         Where variables are unknown, changes could change it; those that are `certain` do, whatever these are.
         """
         ...
@@ -274,6 +277,11 @@ def _offers(kind: type, protocol: type) -> bool:
     wanted = [name for name in vars(protocol) if not name.startswith("_")]
     # Variables and classes may be set when a classifier is made, so that its class does not have them.
     return all(hasattr(kind, name) for name in wanted if name not in ("variables", "classes"))
+
+
+def answers_directly(classifier: Classifier, question: Question) -> bool:
+    """Whether a classifier's own ways to reasons and boxes, if it has any, answer this question."""
+    return question.is_only_frozen or bool(getattr(classifier, "any_worlds", False))
 
 
 def escape_within(classifier: Classifier, question: Question, region: Region, clock: Clock) -> Sequence[int] | None:

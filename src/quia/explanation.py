@@ -66,8 +66,8 @@ def explain(
     feature costs (1 where nothing is said), so that 'shortest' means 'cheapest'. A value may be missing if the decision
     does not depend on it: the reasons then hold whatever it is, and do not mention it. With a reference table, `data`,
     the widest of several general reasons is the one that fits the most of its rows, and each knows how many; what
-    `Reference.of_table` makes of a table once serves many instances. Numbers of a model that does not cut them, and that
-    have no range yet, then lie where they lie in that table.
+    `Reference.of_table` makes of a table once serves many instances. Numbers of a model that does not cut them, and
+    that have no range yet, then lie where they lie in that table.
 
     >>> import quia
     >>> switch = quia.DecisionGraph.from_dict({

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from quia._kernel import OverBudget
 from quia.boxes import Box, Point, Refute, Shape, around, growing, maximal, remainder, unions, widest_first
-from quia.classifier import Classifier, Widens, escape_within, offers
+from quia.classifier import Classifier, Widens, answers_directly, escape_within, offers
 from quia.literal import Literal
 from quia.patience import Clock, OutOfTime
 from quia.question import Question
@@ -52,7 +52,7 @@ class Widening:
     @property
     def is_direct(self) -> bool:
         """Whether the classifier's structure gives the boxes, without a search."""
-        return self.question.is_only_frozen and offers(self.classifier, Widens)
+        return answers_directly(self.classifier, self.question) and offers(self.classifier, Widens)
 
     def boxes(self, of: Members, clock: Clock, *, most: int | None = None, certain: bool = False) -> list[Box]:
         """All largest boxes over a reason's variables, the widest first: what its states, or its changes, can be.
@@ -68,11 +68,13 @@ class Widening:
             shift = int(self.kind == "necessary")
             return [tuple(((states[v] ^ shift, states[v] ^ shift),) for v in of)]
         asked = (self.question, self.kind, of, self.intervals)
-        if is_closed and offers(self.classifier, Widens):
+        if self.is_direct and offers(self.classifier, Widens):
             try:
-                return self.classifier.widen(*asked, limit=most, certain=certain, timeout=clock.left)
+                found = self.classifier.widen(*asked, limit=most, certain=certain, timeout=clock.left)
             except OverBudget:
                 raise OutOfTime from None
+            if found is not None:
+                return found
         calls = None if most is None else MOST_CALLS
         if self.kind == "sufficient":
             return sufficient_boxes(self.classifier, self.question, of, self.intervals, clock, calls=calls)

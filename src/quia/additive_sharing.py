@@ -1,0 +1,216 @@
+"""Boxes over variables of which some are lines: how what is left of a decision's gap is shared among them.
+
+What one line is given another lacks, so there are infinitely many largest boxes; one of them is made, the same each
+time. First all that costs nothing is in it. Then every line gives way by the same share of its way to each end of its
+range, and after that, in the order of the variables, each end as far as it can, to the last bit; and every other
+variable takes what states it can, the cheapest first. Either the lines come first or the others do, whichever box is
+wider: the product of the shares of their ranges, and of their states, that are in it is larger.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from quia.additive_gaps import Gaps
+from quia.additive_widen import Asked
+from quia.boxes import Box, maximal, replaced
+from quia.caching import cached_property
+from quia.ranges import Ranges, covers, difference, members, size, union
+from quia.variables import Variable
+
+_HALVINGS = 60
+"""So often the share is halved in on: a 64-bit number has no more bits."""
+
+
+def boxes(asked: Asked) -> list[Box]:
+    """One box around the instance, or one of changes for each class that can be reached; the widest first."""
+    found = maximal(box for centre in _centres(asked) for box in [_Sharing(asked, centre).box()])
+    return sorted(found, key=lambda box: (-width(asked, box), box))
+
+
+def width(asked: Asked, box: Box) -> float:
+    """The product of the shares of their states, or of the length of their ranges, that are in the sets of a box."""
+    return math.prod(
+        _share(asked.question.variables[v], states, possible)
+        for v, states, possible in zip(asked.of, box, asked.largest, strict=True)
+    )
+
+
+def _share(variable: Variable, states: Ranges, possible: Ranges) -> float:
+    if not variable.is_line:
+        return size(states) / size(possible)
+    whole = _length(variable, possible)
+    return _length(variable, states) / whole if whole else 1.0
+
+
+def _length(variable: Variable, states: Ranges) -> float:
+    last = len(variable.cuts)
+    return math.fsum(variable.number(min(high, last)) - variable.number(low) for low, high in states if low <= last)
+
+
+def _centres(asked: Asked) -> Iterator[tuple[int, ...]]:
+    """Where boxes grow from: the instance's states, or changes that go as far as they can on a way."""
+    own = asked.question.states
+    if asked.is_sufficient:
+        yield tuple(own[v] for v in asked.of)
+        return
+    points = []
+    for way in asked.ways:
+        if len(way) == 1:
+            gaps = asked.model.gaps(way[0])
+            furthest = (gaps.least_of(v, states)[1] for v, states in zip(asked.of, asked.largest, strict=True))
+            points.append(tuple(furthest))
+    if len(points) < len(asked.ways):
+        changing = dict(zip(asked.of, asked.largest, strict=True))
+        found = asked.model.escape(asked.question, asked.question.worlds_changing(asked.of).replaced(changing))
+        points += [] if found is None else [tuple(found[v] for v in asked.of)]
+    yield from (point for point in points if asked.is_good(tuple(((state, state),) for state in point)))
+
+
+class _Side(NamedTuple):
+    """An end of a line's interval: its place in the box, whether it is the upper one, and how far it can go."""
+
+    place: int
+    is_upper: bool
+    furthest: int
+
+
+@dataclass(frozen=True, eq=False)
+class _Sharing:
+    """How a box grows from a point."""
+
+    asked: Asked
+    centre: tuple[int, ...]
+
+    def box(self) -> Box:
+        """The wider of the two boxes: lines first, or the others first."""
+        free = self._free()
+        lines_first = self._with_states(self._with_lines(free))
+        others_first = self._with_lines(self._with_states(free))
+        return max((lines_first, others_first), key=lambda box: width(self.asked, box))
+
+    @cached_property
+    def _gaps(self) -> list[Gaps]:
+        return [self.asked.model.gaps(need) for way in self.asked.ways for need in way]
+
+    def _variable(self, place: int) -> Variable:
+        return self.asked.question.variables[self.asked.of[place]]
+
+    def _costs(self, place: int, states: Ranges) -> list[float]:
+        """What going to the worst of some states costs, for each need."""
+        v, own = self.asked.of[place], self.centre[place]
+        if self.asked.is_sufficient:
+            return [gaps.at(v, own) - gaps.least_of(v, states)[0] for gaps in self._gaps]
+        return [gaps.greatest_of(v, states)[0] - gaps.at(v, own) for gaps in self._gaps]
+
+    def _free(self) -> Box:
+        """The centre with all states, and all of a line on either side, that cost nothing."""
+        box: Box = tuple(((state, state),) for state in self.centre)
+        for side in self._sides(box):
+            own = self.centre[side.place]
+            reach = ((own, side.furthest),) if side.is_upper else ((side.furthest, own),)
+            if max(self._costs(side.place, reach)) <= 0:
+                box = replaced(box, side.place, union((*box[side.place], *reach)))
+        return self._with_states(box, most=0.0)
+
+    def _sides(self, box: Box) -> list[_Side]:
+        """The ends of intervals of lines that can still move."""
+        found = []
+        for place, states in enumerate(box):
+            variable = self._variable(place)
+            if not variable.is_line or variable.is_missing_state(self.centre[place]):
+                continue
+            last = len(variable.cuts)
+            low, high = next(pair for pair in states if pair[0] <= self.centre[place] <= pair[1])
+            reach = next(pair for pair in self.asked.largest[place] if pair[0] <= self.centre[place] <= pair[1])
+            if min(high, last) < min(reach[1], last):
+                found.append(_Side(place, True, min(reach[1], last)))
+            if low > reach[0]:
+                found.append(_Side(place, False, reach[0]))
+        return found
+
+    def _with_lines(self, box: Box) -> Box:
+        """Every line gives way by the same share, then each end as far as it can."""
+        sides = self._sides(box)
+        if not sides:
+            return box
+        share, too_much = 0.0, 1.0
+        for _ in range(_HALVINGS):
+            middle = (share + too_much) / 2
+            if self.asked.is_good(self._shared(box, sides, middle)):
+                share = middle
+            else:
+                too_much = middle
+        box = self._shared(box, sides, share)
+        for side in sides:
+            box = self._as_far_as_it_can(box, side)
+        return box
+
+    def _shared(self, box: Box, sides: Sequence[_Side], share: float) -> Box:
+        """The box in which these ends have gone a share of their way."""
+        for side in sides:
+            variable, own = self._variable(side.place), self.centre[side.place]
+            here, there = variable.number(own), variable.number(side.furthest)
+            reached = variable.encode(min(max(here + share * (there - here), min(here, there)), max(here, there)))
+            box = self._moved(box, side, reached)
+        return box
+
+    def _moved(self, box: Box, side: _Side, to: int) -> Box:
+        own = self.centre[side.place]
+        reach = (own, to) if side.is_upper else (to, own)
+        return replaced(box, side.place, union((*box[side.place], reach)))
+
+    def _as_far_as_it_can(self, box: Box, side: _Side) -> Box:
+        """The box with an end moved by as many states as it can: steps are doubled, then halved."""
+        sign = 1 if side.is_upper else -1
+        here = next(pair for pair in box[side.place] if pair[0] <= self.centre[side.place] <= pair[1])[side.is_upper]
+        room = (side.furthest - here) * sign
+        good, step = 0, 1
+        while good < room:
+            tried = min(good + step, room)
+            if not self.asked.is_good(self._moved(box, side, here + sign * tried)):
+                break
+            good, step = tried, step * 2
+        bad = min(good + step, room + 1)
+        while good + 1 < bad:
+            tried = (good + bad) // 2
+            if self.asked.is_good(self._moved(box, side, here + sign * tried)):
+                good = tried
+            else:
+                bad = tried
+        return self._moved(box, side, here + sign * good)
+
+    def _with_states(self, box: Box, most: float = math.inf) -> Box:
+        """The box with all states that are listed, and that of a missing value, that it can have: cheapest first."""
+        for place in range(len(box)):
+            tried: set[int] = set()
+            while True:
+                near = [(cost, state) for cost, state in self._next(place, box[place], tried) if cost <= most]
+                if not near:
+                    break
+                _, state = min(near)
+                tried.add(state)
+                wider = replaced(box, place, union((*box[place], (state, state))))
+                if self.asked.is_good(wider):
+                    box = wider
+        return box
+
+    def _next(self, place: int, states: Ranges, tried: set[int]) -> Iterator[tuple[float, int]]:
+        """The states that could be added next, each with what it costs at the most."""
+        variable, shape = self._variable(place), self.asked.shapes[place]
+        possible = difference(self.asked.largest[place], states)
+        if variable.is_line:
+            last = len(variable.cuts)
+            near = [last + 1] if variable.missing and covers(possible, last + 1) else []
+        elif shape.numbers and shape.numbers_of(states):
+            low, high = shape.numbers_of(states)[0][0], shape.numbers_of(states)[-1][1]
+            beside = [s for s in (low - 1, high + 1) if s < shape.numbers and covers(possible, s)]
+            near = [*beside, *members(difference(possible, ((0, shape.numbers - 1),)))]
+        else:
+            near = list(members(possible))
+        for state in near:
+            if state not in tried:
+                yield max(self._costs(place, ((state, state),))), state

@@ -1,0 +1,237 @@
+"""General reasons of additive models: how wide the conditions over a reason's variables can be.
+
+Where all variables have states that are listed, and one need alone changes the decision, the largest boxes are found by
+what each state adds. Where a line takes part there are infinitely many, as what one line is given another lacks; then
+one box is made: see `additive_sharing`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from quia.additive_gaps import Gaps
+from quia.additive_needs import Need
+from quia.boxes import Box, Shape, widest_first
+from quia.caching import cached_property
+from quia.patience import Clock
+from quia.question import Question
+from quia.ranges import Ranges, covers, difference, members, union
+from quia.variables import UNKNOWN
+
+if TYPE_CHECKING:
+    from quia.additive import Additive
+    from quia.reason import Kind
+
+_MOST_TRIED = 20_000
+"""So many choices of conditions are compared; where there are more, `escape` alone finds boxes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What is asked of boxes over some variables: that they force the decision, or that every point changes it.
+
+    Where values are unknown, a change counts that could change the decision, or if `certain`, one that does.
+    """
+
+    model: Additive
+    question: Question
+    kind: Kind
+    of: tuple[int, ...]
+    intervals: bool
+    certain: bool
+    clock: Clock
+
+    @property
+    def is_sufficient(self) -> bool:
+        """Whether the boxes are around the instance, and force the decision."""
+        return self.kind == "sufficient"
+
+    @cached_property
+    def ways(self) -> Sequence[Sequence[Need]]:
+        """The ways in which the decision can change."""
+        return self.model.ways(self.question)
+
+    @cached_property
+    def shapes(self) -> list[Shape]:
+        """What the sets of states may be."""
+        return [Shape.of(self.question.variables[v], self.intervals) for v in self.of]
+
+    @cached_property
+    def largest(self) -> Box:
+        """What each variable can be: around the instance anything possible, in a change anything but its own state."""
+        within = self.question.within
+        if self.is_sufficient:
+            return tuple(within.states(v) for v in self.of)
+        return tuple(difference(within.states(v), ((self.question.states[v],) * 2,)) for v in self.of)
+
+    def is_good(self, box: Box) -> bool:
+        """Whether a box is what is asked for."""
+        self.clock()
+        states = dict(zip(self.of, box, strict=True))
+        if self.is_sufficient:
+            return self.model.escape(self.question, self.question.within.replaced(states)) is None
+        if self._could_be_enough:
+            return any(self._sum_is_good(self.model.gaps(way[0]), box) for way in self.ways if len(way) == 1)
+        return self.model.escape(self._otherwise, self.question.worlds_changing(self.of).replaced(states)) is None
+
+    @cached_property
+    def _otherwise(self) -> Question:
+        keeps = frozenset(range(len(self.question.classes))) - self.question.keeps
+        return replace(self.question, keeps=keeps)
+
+    @cached_property
+    def _could_be_enough(self) -> bool:
+        is_partial = UNKNOWN in (self.question.states[v] for v in self.model.tested)
+        return is_partial and not self.certain
+
+    def _sum_is_good(self, gaps: Gaps, box: Box) -> bool:
+        worst = math.fsum((self.beside(gaps), *(self.worst(gaps, place, states) for place, states in enumerate(box))))
+        return self.fits(gaps, worst) is True
+
+    def beside(self, gaps: Gaps) -> float:
+        """What the other variables add to a gap, at the worst for what is asked."""
+        added = [gaps.base]
+        for v in self.model.tested:
+            if v in self.of:
+                continue
+            state, possible = self.question.states[v], self.question.within.states(v)
+            if self.is_sufficient or (state == UNKNOWN and not self.certain):
+                added.append(gaps.least_of(v, possible)[0])
+            elif state == UNKNOWN:
+                added.append(gaps.greatest_of(v, possible)[0])
+            else:
+                added.append(gaps.at(v, state))
+        return math.fsum(added)
+
+    def worst(self, gaps: Gaps, place: int, states: Ranges) -> float:
+        """What a variable adds to a gap, in the state of a set that is the worst for what is asked."""
+        find = gaps.least_of if self.is_sufficient else gaps.greatest_of
+        return find(self.of[place], states)[0]
+
+    def fits(self, gaps: Gaps, worst: float) -> bool | None:
+        """Whether a box whose worst gap is that is good; None if rounding does not tell."""
+        if abs(worst) <= self.model.margin and self.model.margin > 0:
+            return None
+        return gaps.need.holds(worst) != self.is_sufficient
+
+
+def boxes(asked: Asked) -> list[Box] | None:
+    """All largest boxes, the widest first; None if only a search finds them."""
+    if len(asked.ways) != 1 or len(asked.ways[0]) != 1:
+        return None
+    gaps = asked.model.gaps(asked.ways[0][0])
+    found = _maximal_choices(asked, gaps)
+    return None if found is None else widest_first(found)
+
+
+class _Choice(NamedTuple):
+    """A set of states that a variable may have, what its worst adds, and the next larger sets, by their places."""
+
+    states: Ranges
+    worst: float
+    larger: tuple[int, ...]
+
+
+def _maximal_choices(asked: Asked, gaps: Gaps) -> list[Box] | None:
+    """The boxes of which no set can be larger; None if there are too many to look through."""
+    every = [_choices(asked, gaps, place) for place in range(len(asked.of))]
+    if not all(every):
+        return []
+    order = sorted(range(len(every)), key=lambda place: len(every[place]))
+    best = [_best(asked, (choice.worst for choice in every[place])) for place in order]
+    left = [math.fsum(best[at:]) for at in range(len(best) + 1)]
+    beside = asked.beside(gaps)
+    found: list[Box] = []
+    tried = 0
+    work: list[tuple[int, ...]] = [()]
+    while work:
+        asked.clock()
+        chosen = work.pop()
+        at = len(chosen)
+        so_far = math.fsum((beside, *(every[order[i]][c].worst for i, c in enumerate(chosen))))
+        if at == len(order):
+            if _is_maximal(asked, gaps, every, order, chosen, so_far):
+                found.append(_box(every, order, chosen))
+            continue
+        tried += len(every[order[at]])
+        if tried > _MOST_TRIED:
+            return None
+        work += [
+            (*chosen, c)
+            for c, choice in enumerate(every[order[at]])
+            if asked.fits(gaps, so_far + choice.worst + left[at + 1]) is not False
+        ]
+    return found
+
+
+def _box(every: Sequence[Sequence[_Choice]], order: Sequence[int], chosen: Sequence[int]) -> Box:
+    return tuple(every[place][chosen[order.index(place)]].states for place in range(len(every)))
+
+
+def _is_maximal(
+    asked: Asked,
+    gaps: Gaps,
+    every: Sequence[Sequence[_Choice]],
+    order: Sequence[int],
+    chosen: tuple[int, ...],
+    worst: float,
+) -> bool:
+    """Whether a box is good, and none with a larger set in one place is."""
+
+    def is_good(choice: tuple[int, ...], total: float) -> bool:
+        told = asked.fits(gaps, total)
+        return asked.is_good(_box(every, order, choice)) if told is None else told
+
+    if not is_good(chosen, worst):
+        return False
+    for at, place in enumerate(order):
+        own = every[place][chosen[at]]
+        for larger in own.larger:
+            other = (*chosen[:at], larger, *chosen[at + 1 :])
+            if is_good(other, worst - own.worst + every[place][larger].worst):
+                return False
+    return True
+
+
+def _best(asked: Asked, worsts: Iterator[float]) -> float:
+    return max(worsts) if asked.is_sufficient else min(worsts)
+
+
+def _choices(asked: Asked, gaps: Gaps, place: int) -> list[_Choice]:
+    """The sets of states of a variable that are the largest for what their worst adds."""
+    v, shape, possible = asked.of[place], asked.shapes[place], asked.largest[place]
+    added = {state: gaps.at(v, state) for state in members(possible)}
+    own = asked.question.states[v] if asked.is_sufficient else None
+    found: dict[Ranges, float] = {}
+    for limit in sorted(set(added.values()), reverse=asked.is_sufficient):
+        if own is not None and limit > added[own]:
+            continue
+        admitted = [s for s, value in added.items() if (value >= limit if asked.is_sufficient else value <= limit)]
+        for states in _shaped(shape, union((s, s) for s in admitted), own):
+            found.setdefault(states, asked.worst(gaps, place, states))
+    sets = list(found)
+    if not shape.numbers or (own is not None and own < shape.numbers):  # each is in the next one
+        return [_Choice(s, found[s], (at + 1,) if at + 1 < len(sets) else ()) for at, s in enumerate(sets)]
+    return [_Choice(s, found[s], _next_larger(sets, s)) for s in sets]
+
+
+def _shaped(shape: Shape, states: Ranges, own: int | None) -> Iterator[Ranges]:
+    """The largest sets of a shape in some states; with an own state, the one around it."""
+    numbers = shape.numbers_of(states)
+    beside = difference(states, numbers)
+    runs = [run for run in numbers if own is None or own >= shape.numbers or covers((run,), own)]
+    for run in runs:
+        yield union((run, *beside))
+    if not runs and beside:
+        yield beside
+
+
+def _next_larger(sets: Sequence[Ranges], states: Ranges) -> tuple[int, ...]:
+    """The places of the smallest sets that have more states than this one, and all of its own."""
+    wider = [at for at, other in enumerate(sets) if other != states and not difference(states, other)]
+    return tuple(
+        at for at in wider if not any(at != least and not difference(sets[least], sets[at]) for least in wider)
+    )
