@@ -38,10 +38,12 @@ class Gaps:
 
     @staticmethod
     def of(model: Additive, need: Need) -> Gaps:
-        """The gaps of a model's need."""
+        """The gaps of a model's need; what variables add that are not tested, always the same, is in the base."""
+        always = [t.at(model.variables[t.variable], 0) for t in model.terms if t.variable not in model.tested]
         constants = [
             *zip(need.weights, model.start, strict=True),
             *zip(need.weights, model.end, strict=bool(model.end)),
+            *(pair for added in always for pair in zip(need.weights, added, strict=True)),
         ]
         return Gaps(model, need, math.fsum((need.offset, *(weight * number for weight, number in constants))))
 
