@@ -221,7 +221,7 @@ class Additive(ByFields, ClassifierBase):
         for way in self.ways(question):
             if len(way) > 1:
                 raise Unsupported("several needs at once", cure="ask why, not why not")
-            found = self._least(way[0], possible, clock)
+            found = self._least(way[0], possible, clock) if way else possible.nearest(question.states)
             if found is not None:
                 return found
         return None
@@ -365,4 +365,4 @@ def _on_one_grid(constants: Iterable[float], terms: Iterable[Term]) -> bool:
         distinct = np.unique(np.abs(table.values))
         finest = max(finest, *(float(n).as_integer_ratio()[1] for n in distinct))
         total += float(distinct.max())
-    return bool(total * finest < 2.0**52)
+    return total < math.ldexp(1.0, 53 - finest.bit_length())
