@@ -6,6 +6,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -113,8 +114,8 @@ class Gaps:
         for v in model.tested:
             part, ranges = self._parts[v], region.states(v)
             own = part.at(states[v])
-            close = sorted((part.at(state) - own, state) for state in part.candidates(ranges))
-            choices.append([(more, state) for more, state in close if more <= margin - least])
+            near = islice(part.close(ranges, own + margin - least), _MOST_CLOSE)
+            choices.append(sorted((part.at(state) - own, state) for state in near))
         tried = list(states)
         for count, point in enumerate(_close(choices, margin - least)):
             clock()
@@ -173,8 +174,9 @@ class _Listed:
         gap, state = min((-self.values[state], state) for state in members(ranges))
         return -gap, state
 
-    def candidates(self, ranges: Ranges) -> Iterator[int]:
-        return members(ranges)
+    def close(self, ranges: Ranges, most: float) -> Iterator[int]:
+        """The states that add no more than that."""
+        return (state for state in members(ranges) if self.values[state] <= most)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,6 +217,36 @@ class _Curve:
                 yield high
             if self.variable.is_missing_state(high) and high > low:
                 yield high - 1
+
+    def close(self, ranges: Ranges, most: float) -> Iterator[int]:
+        """The states that add no more than that; of some in a row of which each term adds the same, the ends."""
+        given: set[int] = set()
+        for pair in ranges:
+            borders = sorted(set(self.candidates((pair,))))
+            for at, border in enumerate(borders):
+                beyond = (*borders[at + 1 : at + 2], *borders[at - 1 : at])
+                for state in (s for end in beyond for s in self._towards(border, end, most)):
+                    if state not in given:
+                        given.add(state)
+                        yield state
+                if not beyond and self.at(border) <= most:
+                    yield border
+
+    def _towards(self, state: int, end: int, most: float) -> Iterator[int]:
+        """From a state on towards another, between which it is monotone, as long as states add no more than that."""
+        sign = 1 if end > state else -1
+        while self.at(state) <= most:
+            yield state
+            if state == end:
+                return
+            run, step = 0, 1  # so many beyond this one are the same
+            while step and run + step < (end - state) * sign:
+                is_same = self._added(state + sign * (run + step)) == self._added(state)
+                run, step = (run + step, step * 2) if is_same else (run, step // 2)
+            state += sign * (run + 1)
+
+    def _added(self, state: int) -> list[list[float]]:
+        return [term.at(self.variable, state) for term in self.terms]
 
     @cached_property
     def turns(self) -> list[int]:
