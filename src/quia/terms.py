@@ -134,13 +134,10 @@ class Line(ByFields):
         return added
 
     def breaks(self, variable: Variable) -> Iterator[int]:
-        """The states beside which it bends: where numbers are clipped."""
+        """The states beside which it bends: where numbers are clipped, or change their sign and are squared."""
         for at, (name, *operands) in enumerate(self.steps):
-            if name == "clip":
-                for number in operands:
-                    back = _invert(self.steps[:at], number)
-                    if back is not None:
-                        yield from _around(variable, back)
+            for number in operands if name == "clip" else (0.0,) if name == "square" else ():
+                yield from _reaching(variable, self.steps[:at], number)
 
     def polynomial(self) -> tuple[float, float, float] | None:
         """The coefficients of x², x and 1 of what the steps compute where nothing is clipped; None if it has others."""
@@ -250,29 +247,21 @@ def _apply(step: Step, numbers: Floats) -> Floats:
     return numbers * numbers
 
 
-def _invert(steps: Sequence[Step], number: float) -> float | None:
-    """A number near to one that the steps turn into this one; None if they do not tell."""
-    for name, *operands in reversed(steps):
-        match name:
-            case "add":
-                number -= operands[0]
-            case "subtract":
-                number += operands[0]
-            case "multiply":
-                if operands[0] == 0:
-                    return None
-                number /= operands[0]
-            case "divide":
-                number *= operands[0]
-            case "square":
-                return None
-    return number
+def _reaching(variable: Variable, steps: Sequence[Step], number: float) -> Iterator[int]:
+    """The states of a line beside which steps that only rise, or only fall, reach a number, and leave it behind."""
+    last = len(variable.cuts)
 
+    def run(state: int) -> float:
+        return _run(steps, variable.number(state))
 
-def _around(variable: Variable, number: float) -> Iterator[int]:
-    """The states of a line next to a number, if it is in its range."""
-    ends = variable.cuts
-    low, high = ends.low, ends.high  # type: ignore[attr-defined]
-    if low <= number <= high:
-        at, last = variable.encode(number), len(ends)
-        yield from range(max(at - 2, 0), min(at + 2, last) + 1)
+    rises = run(0) <= run(last)
+    for is_past in (number.__le__, number.__lt__):
+        low, high = 0, last + 1  # the first state that is past it is one of these
+        while low < high:
+            middle = (low + high) // 2
+            if is_past(run(middle)) == rises:
+                high = middle
+            else:
+                low = middle + 1
+        if 0 < low <= last:
+            yield from (low - 1, low)
