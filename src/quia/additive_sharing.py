@@ -18,7 +18,7 @@ from quia.additive_gaps import Gaps
 from quia.additive_widen import Asked
 from quia.boxes import Box, maximal, replaced
 from quia.caching import cached_property
-from quia.ranges import Ranges, covers, difference, members, size, union
+from quia.ranges import Ranges, covers, difference, intersection, members, size, union
 from quia.variables import Variable
 
 _HALVINGS = 60
@@ -71,10 +71,11 @@ def _centres(asked: Asked) -> Iterator[tuple[int, ...]]:
 
 
 class _Side(NamedTuple):
-    """An end of a line's interval: its place in the box, whether it is the upper one, and how far it can go."""
+    """An end of a line's interval: its place in the box, whether it is the upper one, whence and how far it goes."""
 
     place: int
     is_upper: bool
+    own: int
     furthest: int
 
 
@@ -88,8 +89,8 @@ class _Sharing:
     def box(self) -> Box:
         """The wider of the two boxes: lines first, or the others first."""
         free = self._free()
-        lines_first = self._with_states(self._with_lines(free))
-        others_first = self._with_lines(self._with_states(free))
+        lines_first = self._with_states(self._with_lines(self._begun(free)))
+        others_first = self._with_lines(self._begun(self._with_states(free)))
         return max((lines_first, others_first), key=lambda box: width(self.asked, box))
 
     @cached_property
@@ -110,10 +111,10 @@ class _Sharing:
         """The centre with all states, and all of a line on either side, that cost nothing."""
         box: Box = tuple(((state, state),) for state in self.centre)
         for side in self._sides(box):
-            own = self.centre[side.place]
-            reach = ((own, side.furthest),) if side.is_upper else ((side.furthest, own),)
-            if max(self._costs(side.place, reach)) <= 0:
-                box = replaced(box, side.place, union((*box[side.place], *reach)))
+            reach = ((side.own, side.furthest),) if side.is_upper else ((side.furthest, side.own),)
+            wider = replaced(box, side.place, union((*box[side.place], *reach)))
+            if max(self._costs(side.place, reach)) <= 0 and self.asked.is_good(wider):
+                box = wider
         return self._with_states(box, most=0.0)
 
     def _sides(self, box: Box) -> list[_Side]:
@@ -121,16 +122,33 @@ class _Sharing:
         found = []
         for place, states in enumerate(box):
             variable = self._variable(place)
-            if not variable.is_line or variable.is_missing_state(self.centre[place]):
-                continue
             last = len(variable.cuts)
-            low, high = next(pair for pair in states if pair[0] <= self.centre[place] <= pair[1])
-            reach = next(pair for pair in self.asked.largest[place] if pair[0] <= self.centre[place] <= pair[1])
+            own = min(self.centre[place], states[0][0])  # of a missing value, the number that was chosen
+            if not variable.is_line or own > last:
+                continue
+            low, high = next(pair for pair in states if pair[0] <= own <= pair[1])
+            reach = next(pair for pair in self.asked.largest[place] if pair[0] <= own <= pair[1])
             if min(high, last) < min(reach[1], last):
-                found.append(_Side(place, True, min(reach[1], last)))
+                found.append(_Side(place, True, own, min(reach[1], last)))
             if low > reach[0]:
-                found.append(_Side(place, False, reach[0]))
+                found.append(_Side(place, False, own, reach[0]))
         return found
+
+    def _begun(self, box: Box) -> Box:
+        """The box in which lines that are missing may also be a number, that which costs the least, if they can."""
+        for place, states in enumerate(box):
+            variable, v = self._variable(place), self.asked.of[place]
+            if not variable.is_line or not variable.is_missing_state(states[0][0]):
+                continue
+            numbers = intersection(self.asked.largest[place], ((0, len(variable.cuts)),))
+            for gaps in self._gaps if numbers else ():
+                best = gaps.greatest_of if self.asked.is_sufficient else gaps.least_of
+                number = best(v, numbers)[1]
+                begun = replaced(box, place, union((*states, (number, number))))
+                if self.asked.is_good(begun):
+                    box = begun
+                    break
+        return box
 
     def _with_lines(self, box: Box) -> Box:
         """Every line gives way by the same share, then each end as far as it can."""
@@ -152,21 +170,21 @@ class _Sharing:
     def _shared(self, box: Box, sides: Sequence[_Side], share: float) -> Box:
         """The box in which these ends have gone a share of their way."""
         for side in sides:
-            variable, own = self._variable(side.place), self.centre[side.place]
-            here, there = variable.number(own), variable.number(side.furthest)
+            variable = self._variable(side.place)
+            here, there = variable.number(side.own), variable.number(side.furthest)
             reached = variable.encode(min(max(here + share * (there - here), min(here, there)), max(here, there)))
             box = self._moved(box, side, reached)
         return box
 
     def _moved(self, box: Box, side: _Side, to: int) -> Box:
-        own = self.centre[side.place]
-        reach = (own, to) if side.is_upper else (to, own)
+        reach = (side.own, to) if side.is_upper else (to, side.own)
         return replaced(box, side.place, union((*box[side.place], reach)))
 
     def _as_far_as_it_can(self, box: Box, side: _Side) -> Box:
         """The box with an end moved by as many states as it can: steps are doubled, then halved."""
         sign = 1 if side.is_upper else -1
-        here = next(pair for pair in box[side.place] if pair[0] <= self.centre[side.place] <= pair[1])[side.is_upper]
+        here = next(pair for pair in box[side.place] if pair[0] <= side.own <= pair[1])[side.is_upper]
+        here = min(here, side.furthest) if side.is_upper else here  # the state after the last number is no number
         room = (side.furthest - here) * sign
         good, step = 0, 1
         while good < room:

@@ -10,15 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 from quia.additive_gaps import Gaps
 from quia.additive_needs import Need
-from quia.boxes import Box, Shape, widest_first
+from quia.boxes import Box, Shape, widest_first, width
 from quia.caching import cached_property
 from quia.patience import Clock
 from quia.question import Question
-from quia.ranges import Ranges, covers, difference, members, union
+from quia.ranges import Ranges, covers, difference, members, size, union
+from quia.region import Region
 from quia.variables import UNKNOWN
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 _MOST_TRIED = 20_000
 """So many choices of conditions are compared; where there are more, `escape` alone finds boxes."""
+_MOST_POINTS = 1000
+"""So many changes are tried one by one, where that alone tells what they do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,14 +72,48 @@ class Asked:
         return tuple(difference(within.states(v), ((self.question.states[v],) * 2,)) for v in self.of)
 
     def is_good(self, box: Box) -> bool:
-        """Whether a box is what is asked for."""
+        """Whether a box is what is asked for; where that is a matter of rounding, and of many numbers, it is not."""
         self.clock()
         states = dict(zip(self.of, box, strict=True))
         if self.is_sufficient:
-            return self.model.escape(self.question, self.question.within.replaced(states)) is None
+            return self._is_forced(self.question, self.question.within.replaced(states))
         if self._could_be_enough:
-            return any(self._sum_is_good(self.model.gaps(way[0]), box) for way in self.ways if len(way) == 1)
-        return self.model.escape(self._otherwise, self.question.worlds_changing(self.of).replaced(states)) is None
+            return self._could_change(box)
+        return self._is_forced(self._otherwise, self.question.worlds_changing(self.of).replaced(states))
+
+    def _is_forced(self, question: Question, region: Region) -> bool:
+        """Whether all of a region keeps the decision of a question."""
+        if not self._is_rounded_alike and any(
+            self.model.variables[v].is_line and size(region.states(v)) > _MOST_POINTS for v in self.model.tested
+        ):
+            leasts = [self.model.gaps(way[0]).least(region)[0] for way in self.model.ways(question) if len(way) == 1]
+            if any(abs(least) <= self.model.margin for least in leasts):
+                return False
+        return self.model.escape(question, region) is None
+
+    @cached_property
+    def _is_rounded_alike(self) -> bool:
+        """Whether a gap is least, and rounded so too, where each variable adds the least: of one score it is."""
+        used = [term.variable for term in self.model.terms]
+        return len(self.model.start) == 1 and len(set(used)) == len(used)
+
+    def _could_change(self, box: Box) -> bool:
+        """Whether each change in a box could change the decision, for some values of what is unknown."""
+        region = self.question.worlds_changing(self.of)
+
+        def escapes(box: Box) -> bool:
+            return self.model.escape(self.question, region.replaced(dict(zip(self.of, box, strict=True)))) is not None
+
+        told = [self._sum_is_good(self.model.gaps(way[0]), box) for way in self.ways if len(way) == 1]
+        if True in told or (len(told) == len(self.ways) == 1 and told[0] is False):
+            return True in told
+        if len(self.ways) == len(told) == 1 and self._is_rounded_alike:
+            gaps = self.model.gaps(self.ways[0][0])
+            corner = (gaps.greatest_of(v, states)[1] for v, states in zip(self.of, box, strict=True))
+            return escapes(tuple(((state, state),) for state in corner))
+        if width(box) > _MOST_POINTS:
+            return False
+        return all(escapes(tuple(((state, state),) for state in point)) for point in product(*map(members, box)))
 
     @cached_property
     def _otherwise(self) -> Question:
@@ -87,9 +125,9 @@ class Asked:
         is_partial = UNKNOWN in (self.question.states[v] for v in self.model.tested)
         return is_partial and not self.certain
 
-    def _sum_is_good(self, gaps: Gaps, box: Box) -> bool:
+    def _sum_is_good(self, gaps: Gaps, box: Box) -> bool | None:
         worst = math.fsum((self.beside(gaps), *(self.worst(gaps, place, states) for place, states in enumerate(box))))
-        return self.fits(gaps, worst) is True
+        return self.fits(gaps, worst)
 
     def beside(self, gaps: Gaps) -> float:
         """What the other variables add to a gap, at the worst for what is asked."""
@@ -113,7 +151,7 @@ class Asked:
 
     def fits(self, gaps: Gaps, worst: float) -> bool | None:
         """Whether a box whose worst gap is that is good; None if rounding does not tell."""
-        if abs(worst) <= self.model.margin and self.model.margin > 0:
+        if abs(worst) <= self.model.margin:  # 0 too: a cut may lie between what the sums can be
             return None
         return gaps.need.holds(worst) != self.is_sufficient
 
@@ -124,7 +162,9 @@ def boxes(asked: Asked) -> list[Box] | None:
         return None
     gaps = asked.model.gaps(asked.ways[0][0])
     found = _maximal_choices(asked, gaps)
-    return None if found is None else widest_first(found)
+    if found is None or (asked.is_sufficient and not found):  # then a line beside them is a matter of rounding
+        return None
+    return widest_first(found)
 
 
 class _Choice(NamedTuple):
