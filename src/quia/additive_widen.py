@@ -83,7 +83,7 @@ class Asked:
 
     def _is_forced(self, question: Question, region: Region) -> bool:
         """Whether all of a region keeps the decision of a question."""
-        if not self._is_rounded_alike and any(
+        if not self.is_rounded_alike and any(
             self.model.variables[v].is_line and size(region.states(v)) > _MOST_POINTS for v in self.model.tested
         ):
             leasts = [self.model.gaps(way[0]).least(region)[0] for way in self.model.ways(question) if len(way) == 1]
@@ -92,7 +92,7 @@ class Asked:
         return self.model.escape(question, region) is None
 
     @cached_property
-    def _is_rounded_alike(self) -> bool:
+    def is_rounded_alike(self) -> bool:
         """Whether a gap is least, and rounded so too, where each variable adds the least: of one score it is."""
         used = [term.variable for term in self.model.terms]
         return len(self.model.start) == 1 and len(set(used)) == len(used)
@@ -107,7 +107,7 @@ class Asked:
         told = [self._sum_is_good(self.model.gaps(way[0]), box) for way in self.ways if len(way) == 1]
         if True in told or (len(told) == len(self.ways) == 1 and told[0] is False):
             return True in told
-        if len(self.ways) == len(told) == 1 and self._is_rounded_alike:
+        if len(self.ways) == len(told) == 1 and self.is_rounded_alike:
             gaps = self.model.gaps(self.ways[0][0])
             corner = (gaps.greatest_of(v, states)[1] for v, states in zip(self.of, box, strict=True))
             return escapes(tuple(((state, state),) for state in corner))
@@ -161,10 +161,17 @@ def boxes(asked: Asked) -> list[Box] | None:
     if len(asked.ways) != 1 or len(asked.ways[0]) != 1:
         return None
     gaps = asked.model.gaps(asked.ways[0][0])
-    found = _maximal_choices(asked, gaps)
+    try:
+        found = _maximal_choices(asked, gaps)
+    except _Rounded:
+        return None
     if found is None or (asked.is_sufficient and not found):  # then a line beside them is a matter of rounding
         return None
     return widest_first(found)
+
+
+class _Rounded(Exception):
+    """Rounding decides, and tells states apart that add the same to a gap."""
 
 
 class _Choice(NamedTuple):
@@ -223,6 +230,8 @@ def _is_maximal(
 
     def is_good(choice: tuple[int, ...], total: float) -> bool:
         told = asked.fits(gaps, total)
+        if told is None and asked.model.margin and not asked.is_rounded_alike:
+            raise _Rounded
         return asked.is_good(_box(every, order, choice)) if told is None else told
 
     if not is_good(chosen, worst):
