@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Box = dict[int, Ranges]
 
-MOST_BOXES = 20_000
+MOST_BOXES = 5_000
 """So many boxes are tried before it is given up."""
 _ROUNDS = 8
 """So often the needs of a class are weighted anew, to see that they cannot be met together."""

@@ -22,7 +22,7 @@ from quia.variables import Variable
 if TYPE_CHECKING:
     from quia.additive import Additive
 
-_MOST_CLOSE = 200_000
+_MOST_CLOSE = 20_000
 """How many instances whose gap is 0 but for rounding are added up as the source does, before it is given up."""
 
 
