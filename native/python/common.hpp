@@ -107,5 +107,6 @@ void bind_graph(nb::module_& module);
 void bind_nnf(nb::module_& module);
 void bind_family(nb::module_& module);
 void bind_ensemble(nb::module_& module);
+void bind_threshold(nb::module_& module);
 
 }  // namespace quia

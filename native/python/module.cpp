@@ -7,4 +7,5 @@ NB_MODULE(_kernel, module) {
   quia::bind_nnf(module);
   quia::bind_family(module);
   quia::bind_ensemble(module);
+  quia::bind_threshold(module);
 }

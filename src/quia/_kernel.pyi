@@ -457,3 +457,28 @@ class Inquiry:
         They are among those of `order`, which must force it together in the worlds of the box, and are tried to be left
         out in this order. Where time or memory ends, what is proved to force it by then.
         """
+
+@final
+class Thresholds:
+    """Inequalities over sets of variables: a set meets one if its losses there add up to more than a limit.
+
+    >>> import numpy as np
+    >>> votes = Thresholds(np.array([0, 1, 2], np.int32), np.array([[3, 2, 2]]), np.array([3]), np.array([0]))
+    >>> list(votes.minimal_sets().listing()), list(votes.listing())
+    ([(0, 1), (0, 2), (1, 2)], [(0, 1), (0, 2), (1, 2)])
+    """
+
+    def __init__(self, variables: _Int32, losses: _Int64, limits: _Int64, bands: _Int64) -> None:
+        """`losses[k, i]` is what `variables[i]`, which ascend, lose in the k-th inequality, whose limit is `limits[k]`.
+
+        That limit may be off by `bands[k]`. Losses are not negative; those of one inequality add up to 2**61 at most.
+        """
+    def minimal_sets(
+        self, *, every: bool = False, timeout: float | None = None, memory: int = 2 << 30
+    ) -> Family | None:
+        """The minimal sets that meet one of the inequalities, or `every` one; OverBudget where they do not fit.
+
+        None if that depends on where in its band a limit is.
+        """
+    def listing(self, *, timeout: float | None = None, memory: int = 2 << 30) -> SetIterator:
+        """The minimal sets of a single inequality one by one, and those of which its band leaves that open."""

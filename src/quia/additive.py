@@ -12,10 +12,12 @@ import numpy.typing as npt
 
 from quia.additive_gaps import Gaps
 from quia.additive_needs import Need, ways
+from quia.additive_search import Together
 from quia.boxes import Box
 from quia.caching import cached_property
 from quia.classifier import ClassifierBase
 from quia.errors import GraphError, InstanceError, MissingValue, OutOfRange, Unsupported, did_you_mean, listed, shown
+from quia.families import FindsReasons
 from quia.patience import Clock
 from quia.pickling import ByFields
 from quia.question import Question
@@ -220,8 +222,9 @@ class Additive(ByFields, ClassifierBase):
         clock = Clock(timeout)
         for way in self.ways(question):
             if len(way) > 1:
-                raise Unsupported("several needs at once", cure="ask why, not why not")
-            found = self._least(way[0], possible, clock) if way else possible.nearest(question.states)
+                found = self._together(way).escape(possible, clock)
+            else:
+                found = self._least(way[0], possible, clock) if way else possible.nearest(question.states)
             if found is not None:
                 return found
         return None
@@ -246,6 +249,18 @@ class Additive(ByFields, ClassifierBase):
         known = self._gaps.get(need)
         if known is None:
             known = self._gaps[need] = Gaps.of(self, need)
+        return known
+
+    @cached_property
+    def _ways(self) -> dict[tuple[Need, ...], Together]:
+        return {}
+
+    def _together(self, way: Sequence[Need]) -> Together:
+        """A way of several needs, and what is known of it."""
+        key = tuple(way)
+        known = self._ways.get(key)
+        if known is None:
+            known = self._ways[key] = Together(self, key)
         return known
 
     def _least(self, need: Need, possible: Region, clock: Clock) -> tuple[int, ...] | None:
@@ -286,6 +301,21 @@ class Additive(ByFields, ClassifierBase):
             margin = 0.0 if self.margin == 0 else 2 * self.margin
             found.append(Inequality(tuple(kept), tuple(losses[v] for v in kept), here, way[0].ties, margin))
         return found
+
+    def reasons_of(self, question: Question) -> FindsReasons:
+        """Both kinds of reasons of a decision."""
+        from quia.additive_reasons import AdditiveReasons
+
+        return AdditiveReasons.of(self, question)
+
+    def reduce(self, question: Question, kept: Sequence[int], timeout: float | None) -> tuple[Sequence[int], bool]:
+        """Of variables that force the decision together, some that do, and whether these are a sufficient reason.
+
+        Complexity: a look at each variable for each class that is not kept; where rounding could matter, an `escape`.
+        """
+        from quia.additive_reasons import reduced
+
+        return reduced(self, question, kept, Clock(timeout))
 
     def widen(
         self,

@@ -78,6 +78,24 @@ class Gaps:
         """The most that one of some states of a variable adds, and the first such state."""
         return self._parts[variable].greatest(ranges)
 
+    def of_states(self, states: Sequence[int]) -> float:
+        """The gap at an instance, rounded once."""
+        return math.fsum((self.base, *(self._parts[v].at(states[v]) for v in self.model.tested)))
+
+    @cached_property
+    def extent(self) -> float:
+        """By how much the gap differs from instance to instance at the most."""
+        whole = Region(self.model.variables)
+        return math.fsum(
+            self._parts[v].greatest(whole.states(v))[0] - self._parts[v].least(whole.states(v))[0]
+            for v in self.model.tested
+        )
+
+    def candidates(self, variable: int, ranges: Ranges) -> Iterator[int]:
+        """States among which are those that add the least and the most; of a line, also where it turns."""
+        part = self._parts[variable]
+        return part.candidates(ranges) if isinstance(part, _Curve) else members(ranges)
+
     def turns(self, variable: int) -> Sequence[int]:
         """The states of a line between which it only rises or only falls; it does so from its first to its last too."""
         part = self._parts[variable]

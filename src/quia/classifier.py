@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from quia._kernel import BatchResult, Family
+    from quia.families import FindsReasons
     from quia.nnf import NNF
     from quia.patience import Clock
     from quia.question import Question
@@ -162,6 +163,14 @@ class ListsReasons(Protocol):
 
     def find_necessary(self, question: Question, **limits: Any) -> Family:
         """The necessary reasons, as sets of variables."""
+        ...
+
+
+class FindsOwnReasons(Protocol):
+    """A classifier that finds the reasons of both kinds itself, in whatever worlds are possible."""
+
+    def reasons_of(self, question: Question) -> FindsReasons:
+        """The reasons of a decision, worked out when they are asked for."""
         ...
 
 

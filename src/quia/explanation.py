@@ -15,12 +15,14 @@ from quia.bias import Bias
 from quia.caching import cached_property
 from quia.classifier import (
     Classifier,
+    FindsOwnReasons,
     HasCompleteReason,
     HasGeneralReason,
     HasPath,
     KeepsTime,
     ListsReasons,
     TakesRanges,
+    answers_directly,
     escape_within,
     loaded,
     offers,
@@ -256,6 +258,8 @@ class Explanation(ByFields, AboutQuestion):
             return Families.of(partial(classifier.find_necessary, question), question.costs)
         if question.is_only_frozen and offers(classifier, HasCompleteReason):
             return Families.of(self.complete_reason.find_necessary, question.costs)
+        if answers_directly(classifier, question) and offers(classifier, FindsOwnReasons):
+            return classifier.reasons_of(question)
         return SearchedReasons.of(classifier, question)
 
     def count_necessary(self, *, timeout: float | None = None) -> int:
