@@ -167,13 +167,13 @@ class ThresholdListing : public Listing {
         most_[place * places + i + 1] = most_[place * places + i] + ascending[known - 1 - i];
       }
     }
-    if (above_ < 0) is_empty_in_ = true;
+    is_empty_in_ = above_ < 0;
   }
 
   const Word* next(Budget& budget) override {
     if (is_empty_in_) {
       is_empty_in_ = false;
-      length_ = losses_.size() + 1;
+      if (at_most_ < 0) length_ = losses_.size();  // there is no other
       return set_.data();
     }
     while (true) {

@@ -50,6 +50,20 @@ void bind_family(nb::module_& module) {
       .def_prop_ro("bytes", &Family::bytes)
       .def_prop_ro("is_zdd", [](const Family& family) { return static_cast<bool>(family.zdd()); })
       .def_prop_ro("node_count", [](const Family& family) { return family.zdd() ? family.zdd()->node_count() : 0; })
+      .def("nodes",
+           [](const Family& family) {
+             std::vector<std::int32_t> variable, low, high;
+             if (!family.zdd()) throw nb::value_error("the family is a table; it has no nodes");
+             for (const Node& node : family.zdd()->nodes) {
+               const bool is_inner = variable.size() > unit;
+               variable.push_back(is_inner ? family.variables()[family.zdd()->member_at[node.level]] : -1);
+               low.push_back(is_inner ? static_cast<std::int32_t>(node.low) : -1);
+               high.push_back(is_inner ? static_cast<std::int32_t>(node.high) : -1);
+             }
+             const auto root = static_cast<std::int32_t>(family.zdd()->root);
+             return nb::make_tuple(to_numpy(std::move(variable)), to_numpy(std::move(low)), to_numpy(std::move(high)),
+                                   root);
+           })
       .def(
           "count",
           [](const Family& family, std::optional<double> timeout, std::int64_t memory) {

@@ -323,6 +323,11 @@ class Family:
     @property
     def bytes(self) -> int:
         """What the family takes in memory."""
+    def nodes(self) -> tuple[_Int32, _Int32, _Int32, int]:
+        """Of a ZDD each node's variable, the nodes below without it and with it, children first; and the root.
+
+        Node 0 has no set, node 1 only the empty one. ValueError for a table.
+        """
     def count(self, *, timeout: float | None = None, memory: int = 2 << 30) -> int:
         """The number of sets, exactly, whatever its size; nothing is listed."""
     def counts_by_length(self, *, timeout: float | None = None, memory: int = 2 << 30) -> dict[int, int]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -52,15 +53,15 @@ class Whole(NamedTuple):
     @staticmethod
     def of(inequality: Inequality) -> Whole:
         """The inequality brought to whole numbers: without an error, where its sums are exact."""
-        total = math.fsum(inequality.losses)
-        scale = 2.0 ** (_BITS - math.frexp(total)[1]) if total else 1.0
-        losses = {v: round(loss * scale) for v, loss in zip(inequality.variables, inequality.losses, strict=True)}
-        exact = inequality.margin == 0
-        band = 0 if exact else math.ceil(min(inequality.margin * scale, 2.0**_BITS)) + len(losses) + 1
-        slack = inequality.slack * scale
-        if slack > 2.0 ** (_BITS + 1):  # no sum comes near
-            return Whole(losses, 2 ** (_BITS + 1) - 1, 0 if exact else min(band, 2**_BITS - 1))
-        limit = math.floor(slack)
+        exponent = _BITS - math.frexp(math.fsum(inequality.losses))[1]
+        losses = {
+            v: round(_scaled(loss, exponent)) for v, loss in zip(inequality.variables, inequality.losses, strict=True)
+        }
+        margin, slack = _scaled(inequality.margin, exponent), _scaled(inequality.slack, exponent)
+        band = 0 if margin == 0 else math.ceil(min(margin, 2**_BITS)) + len(losses) + 1
+        if slack > 2 ** (_BITS + 1):  # no sum comes near
+            return Whole(losses, 2 ** (_BITS + 1) - 1, min(band, 2**_BITS - 1))
+        limit = max(math.floor(slack), -(2**_BITS))
         return Whole(losses, limit - 1 if inequality.ties and limit == slack else limit, band)
 
     def of_kind(self, kind: Kind) -> Whole:
@@ -73,6 +74,11 @@ class Whole(NamedTuple):
         """Whether a set that may be minimal is so wherever in its band the limit is."""
         own = [self.losses[v] for v in members]
         return sum(own) > self.limit + self.band and sum(own) - min(own, default=0) <= self.limit - self.band
+
+
+def _scaled(number: float, exponent: int) -> float | Fraction:
+    """A number times a power of two, exactly, however small the number is."""
+    return number * 2.0**exponent if exponent <= 1000 else Fraction(number) * 2**exponent
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from quia._kernel import Family
 from quia.classifier import HasCompleteReason
 from quia.errors import InstanceError, did_you_mean, listed, shown
 from quia.graph import DecisionGraph
@@ -35,6 +36,20 @@ def of_necessary(question: Question, reasons: Iterable[Iterable[int]]) -> NNF:
     build = Builder(question.variables)
     clauses = [build.disjunction([build.literal(v, question.states[v]) for v in reason]) for reason in reasons]
     return build.nnf(build.conjunction(clauses))
+
+
+def of_sufficient(question: Question, family: Family) -> NNF:
+    """Γ as the disjunction of all sufficient reasons, which are its prime implicants, from their diagram.
+
+    Complexity: linear in the nodes of the diagram, however many reasons there are.
+    """
+    variable, low, high, root = family.nodes()
+    build = Builder(question.variables)
+    made = [build.false, build.true]
+    for v, without, with_it in zip(variable[2:].tolist(), low[2:].tolist(), high[2:].tolist(), strict=True):
+        chosen = build.conjunction((build.literal(v, question.states[v]), made[with_it]))
+        made.append(build.disjunction((made[without], chosen)))
+    return build.nnf(made[root])
 
 
 def of_graph(graph: DecisionGraph, question: Question) -> NNF:

@@ -27,7 +27,7 @@ from quia.classifier import (
     loaded,
     offers,
 )
-from quia.complete import complete_reason, of_necessary
+from quia.complete import complete_reason, of_necessary, of_sufficient
 from quia.counterfactual import Counterfactuals, changes, told, without_missing
 from quia.errors import TooLarge, Unsupported, with_article
 from quia.extents import within_table
@@ -124,11 +124,14 @@ class Explanation(ByFields, AboutQuestion):
     def complete_reason(self) -> NNF:
         """The formula that says why (paper Def. 2); ⊤ if nothing could make the decision another one.
 
-        Where the classifier has no closed form of it, it is the conjunction of all necessary reasons; TooLarge if they
-        cannot be found.
+        Where the classifier has no closed form of it, it is made of the diagram of all sufficient reasons, or is the
+        conjunction of all necessary ones; TooLarge if they cannot be found.
         """
         if offers(self.classifier, HasCompleteReason) and self.question.is_only_frozen:
             return complete_reason(self.classifier, self.question)
+        sufficient = self.find("sufficient", False, Patience(None)).family
+        if sufficient is not None and sufficient.is_zdd:
+            return of_sufficient(self.question, sufficient)
         reasons = self.necessary_reasons()
         reasons.exact_count()
         return of_necessary(self.question, reasons.members())

@@ -226,6 +226,12 @@ class Builder(Table[int, int]):
     def _fresh(self, key: Node) -> int:
         return len(self._known)
 
+    def literal(self, variable: int, state: int) -> int:
+        """The state of a variable; the states of a line are too large for the array of them, and are kept as sets."""
+        if state >= 0 and self._variables[variable].is_line:
+            state = -2 - self._sets.setdefault(((state, state),), len(self._sets))
+        return super().literal(variable, state)
+
     def any_of(self, variable: int, states: Ranges) -> int:
         """That a variable is in one of these states."""
         count = size(states)

@@ -31,8 +31,8 @@ class FlatFormula(ByFields):
     """Nodes as ints, children before parents, the root last; a literal is a variable and one or some of its states.
 
     `kind[n]` is one of FALSE, TRUE, LITERAL, AND, OR; a literal is state `state[n]` of variable `variable[n]`, or, if
-    `state[n]` is -2 - k, one of the states in `sets[k]`, a set of two or more, but not all; the children of node n are
-    `child[child_start[n]] … child[child_start[n+1] - 1]`.
+    `state[n]` is -2 - k, one of the states in `sets[k]`: two or more, but not all, or one of a line; the children of
+    node n are `child[child_start[n]] … child[child_start[n+1] - 1]`.
     """
 
     variables: tuple[Variable, ...]
