@@ -16,6 +16,7 @@ import numpy as np
 
 import additive_oracle as plain
 from additive_oracle import Model, Possible, members, random_box, random_keeps, random_model, random_world, ranges
+from ensemble_oracle import as_graph
 from quia import Additive, Variable
 from quia.cuts import Cut
 from quia.errors import MissingValue, Unsupported
@@ -57,6 +58,20 @@ def additive_of(model: Model) -> Additive:
     rule = Rule("argmax") if model.cuts is None else Rule("cuts", model.cuts)
     classes = tuple(f"c{i}" for i in range(model.class_count))
     return Additive(variables, classes, tuple(terms), model.start, rule, model.end)
+
+
+def random_with_graph(rng: Random, **limits: Any) -> tuple[Additive, dict[str, Any]]:
+    """A small model of tables and a graph that decides as it does; what is not asked about has no cuts there."""
+    model = random_model(rng, states=3, points=54, lines=0.0, **limits)
+    asked = set(additive_of(model).tested)
+    features = tuple(
+        f if v in asked or f.kind == "nominal" else replace(f, count=1, missing=False)
+        for v, f in enumerate(model.features)
+    )
+    terms = tuple(replace(t, rows=t.rows[: features[t.feature].size]) for t in model.terms)
+    model = replace(model, features=features, terms=terms)
+    additive = additive_of(model)
+    return additive, as_graph(additive, lambda states: model.class_of(model.scores_of(states)))
 
 
 def region_of(additive: Additive, possible: Possible) -> Region:
