@@ -19,7 +19,7 @@ import pytest
 import attack_additive
 import quia
 from additive_oracle import LEAST, PALETTES, Model, members, next_number, random_model, random_world, ranges, stepped
-from attack_additive import SMALL, Disagreement, additive_of, check_model, question_of, value_of
+from attack_additive import MEDIUM, SMALL, Disagreement, additive_of, check_model, question_of, value_of
 from quia import Additive, Variable
 from quia.costs import Costs
 from quia.cuts import Cut
@@ -109,6 +109,11 @@ def test_decisions_regions_and_boxes(seed: int) -> None:
 def test_sums_that_tie(palette: str, rule: str) -> None:
     for i in range(3):
         check_model(f"{palette}.{rule}.{i}", {**SMALL, "palette": palette, "rule": rule}, regions=10)
+
+
+@pytest.mark.parametrize(("seed", "limits"), [("11.319", MEDIUM), ("2.271", MEDIUM), ("5.58", SMALL), ("1.226", SMALL)])
+def test_what_was_answered_wrongly_once(seed: str, limits: dict[str, Any]) -> None:
+    check_model(seed, limits)
 
 
 def two_classes(rng: Random, **limits: Any) -> Model:
