@@ -129,7 +129,7 @@ def test_reasons_counts_and_costs(seed: int) -> None:
     """Both kinds, in possible worlds, in order, the cheapest, with unknown values; the same of tiny lines."""
     for i in range(EACH):
         rng = Random(f"reasons.{seed}.{i}")
-        check_reasons(rng, two_classes(rng))
+        check_reasons(rng, random_model(rng, points=150))
 
 
 def check_reasons(rng: Random, model: Model) -> None:
@@ -241,6 +241,32 @@ def test_exact_sums_have_no_margin() -> None:
         assert additive.is_exact == (additive.margin == 0)
         kinds.add(additive.is_exact)
     assert kinds == {True, False}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_why_not_another_class(seed: int) -> None:
+    """A class that must beat several others at once, or a score that must be between two cuts."""
+    several = 0
+    for i in range(EACH):
+        rng = Random(f"why not.{seed}.{i}")
+        model = random_model(rng, points=150)
+        if model.class_count < 3:
+            continue
+        additive = additive_of(model)
+        world = model.points[rng.randrange(len(model.points))].tolist()
+        label = model.class_of(model.scores_of(world))
+        against = rng.choice([c for c in range(model.class_count) if c != label])
+        keeps = set(range(model.class_count)) - {against}
+        instance = {f"v{v}": value_of(f, s) for v, (f, s) in enumerate(zip(model.features, world, strict=True))}
+        explained = quia.explain(additive, instance, against=f"c{against}")
+        several += any(len(way) > 1 for way in additive.ways(explained.question))
+        right = model.reasons([s if v in additive.tested else -1 for v, s in enumerate(world)], keeps, {})
+        for kind in ("sufficient", "necessary"):
+            find = getattr(explained, f"{kind}_reasons")
+            assert {frozenset(r) for r in find().members()} == right[kind], (seed, i, kind)
+            for reason in find(general=True):
+                quia.verify(additive, instance, reason, kind, against=f"c{against}", maximal=True)  # type: ignore[arg-type]
+    assert several > 1
 
 
 def test_it_travels() -> None:

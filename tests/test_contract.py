@@ -66,10 +66,7 @@ def _ensemble(rng: Random, _folder: Path) -> Subject:
 
 
 def _additive(rng: Random, _folder: Path) -> Subject:
-    while True:
-        additive, d = attack_additive.random_with_graph(rng, scores=2)
-        if len(additive.classes) == 2:  # of more, one class can need several things at once
-            return Subject(additive, d)
+    return Subject(*attack_additive.random_with_graph(rng, scores=3))
 
 
 KINDS = {
