@@ -17,7 +17,7 @@ import ctypes.util
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product
 from random import Random
 from typing import Any
@@ -437,10 +437,10 @@ def random_states(rng: Random, table: Table, unknown: float = 0.2) -> tuple[int,
 # ---- graphs -----------------------------------------------------------------------------------------------------
 
 
-def as_graph(ensemble: Ensemble) -> dict[str, Any]:
+def as_graph(classifier: Any, decided: Callable[[Sequence[int]], int]) -> dict[str, Any]:
     """A decision tree in the JSON format that asks about every tested variable and decides as the definition does."""
-    variables = ensemble.variables
-    tested = [v for v in ensemble.tested if variables[v].size > 1]
+    variables = classifier.variables
+    tested = [v for v in classifier.tested if variables[v].size > 1]
     nodes: dict[str, Any] = {}
     for length in range(len(tested) + 1):
         for prefix in product(*(range(variables[v].size) for v in tested[:length])):
@@ -449,7 +449,7 @@ def as_graph(ensemble: Ensemble) -> dict[str, Any]:
                 states = [0] * len(variables)
                 for v, state in zip(tested, prefix, strict=True):
                     states[v] = state
-                nodes[name] = {"class": ensemble.classes[decide(ensemble, states)]}
+                nodes[name] = {"class": classifier.classes[decided(states)]}
                 continue
             variable = variables[tested[length]]
             edges = [{"if": [variable.text(s)], "to": _name((*prefix, s))} for s in range(variable.size)]
@@ -458,7 +458,7 @@ def as_graph(ensemble: Ensemble) -> dict[str, Any]:
         v.name: {"kind": "numeric"} if v.is_numeric else {"kind": "nominal", "states": list(v.labels or ())}
         for v in variables
     }
-    return {"quia": 1, "variables": declared, "classes": list(ensemble.classes), "root": "n", "nodes": nodes}
+    return {"quia": 1, "variables": declared, "classes": list(classifier.classes), "root": "n", "nodes": nodes}
 
 
 def random_with_graph(rng: Random) -> tuple[Ensemble, dict[str, Any]]:
@@ -468,7 +468,7 @@ def random_with_graph(rng: Random) -> tuple[Ensemble, dict[str, Any]]:
         v if i in made.tested or not v.is_numeric else Variable.numeric(v.name) for i, v in enumerate(made.variables)
     )
     ensemble = replace(made, variables=variables)
-    return ensemble, as_graph(ensemble)
+    return ensemble, as_graph(ensemble, partial(decide, ensemble))
 
 
 def _name(prefix: Sequence[int]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import attack_additive
 import booleans
 import oracle
 import quia
@@ -64,6 +65,10 @@ def _ensemble(rng: Random, _folder: Path) -> Subject:
     return Subject(*random_with_graph(rng))
 
 
+def _additive(rng: Random, _folder: Path) -> Subject:
+    return Subject(*attack_additive.random_with_graph(rng, scores=3))
+
+
 KINDS = {
     "tree": _graph(sharing=0.0, classes=2),
     "shared graph": _graph(classes=2),
@@ -71,6 +76,7 @@ KINDS = {
     **{form: _circuit(form) for form in (".odd", "FBDD", "SDD balanced", ".sdd right", "c2d", "d4", "two circuits")},
     "vote": random_vote,
     "ensemble": _ensemble,
+    "additive": _additive,
 }
 """What is made of a random generator and a folder to write files into."""
 

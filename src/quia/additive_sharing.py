@@ -63,11 +63,17 @@ def _centres(asked: Asked) -> Iterator[tuple[int, ...]]:
             gaps = asked.model.gaps(way[0])
             furthest = (gaps.least_of(v, states)[1] for v, states in zip(asked.of, asked.largest, strict=True))
             points.append(tuple(furthest))
-    if len(points) < len(asked.ways):
+    points = [point for point in points if _is_good_point(asked, point)]
+    if len(points) < len(asked.ways):  # several needs, or rounding decides: then whatever changes the decision
         changing = dict(zip(asked.of, asked.largest, strict=True))
         found = asked.model.escape(asked.question, asked.question.worlds_changing(asked.of).replaced(changing))
-        points += [] if found is None else [tuple(found[v] for v in asked.of)]
-    yield from (point for point in points if asked.is_good(tuple(((state, state),) for state in point)))
+        point = () if found is None else tuple(found[v] for v in asked.of)
+        points += [point] if found is not None and _is_good_point(asked, point) else []
+    yield from points
+
+
+def _is_good_point(asked: Asked, point: tuple[int, ...]) -> bool:
+    return asked.is_good(tuple(((state, state),) for state in point))
 
 
 class _Side(NamedTuple):

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.caching import cached_property
-from quia.cuts import Cut
+from quia.cuts import Cut, number_text
 from quia.errors import GraphError, listed, shown
 from quia.pickling import ByFields
 from quia.variables import Variable
@@ -181,6 +181,12 @@ class Line(ByFields):
             raise GraphError(f"the line of {variable.name!r} has a number that is not finite")
         if any(step[0] == "divide" and step[1] == 0 for step in self.steps):
             raise GraphError(f"the line of {variable.name!r} divides by 0")
+        wrong = next((step for step in self.steps if step[0] == "clip" and step[1] > step[2]), None)
+        if wrong is not None:
+            raise GraphError(
+                f"the line of {variable.name!r} is clipped between {number_text(wrong[1])} and {number_text(wrong[2])};"
+                " give the lower number first"
+            )
         names = [step[0] for step in self.steps]
         if names.count("square") > 1 or ("square" in names and "clip" in names):
             raise GraphError(f"the line of {variable.name!r} is squared, and squared again or clipped")
