@@ -68,6 +68,8 @@ ORDER = [
     "additive",
     "additive_widen",
     "additive_sharing",
+    "additive_points",
+    "additive_dict",
     "circuit",
     "formula",
     "complete",
@@ -157,7 +159,7 @@ def test_imports_point_one_way() -> None:
     allowed = {
         *(("graph", "graph_dict"), ("graph", "complete"), ("graph", "graph_bias")),
         *(("ensemble", "ensemble_dict"), ("ensemble", "ensemble_check"), ("additive_gaps", "additive")),
-        *(("additive", "additive_widen"), ("additive", "additive_sharing")),
+        *(("additive", "additive_widen"), ("additive", "additive_sharing"), ("additive", "additive_dict")),
         *(("nnf", "nnf_dict"), ("circuit", "circuit_bias"), ("variables", "literal"), ("question", "classifier")),
         *(
             ("nnf", "nnf_text"),

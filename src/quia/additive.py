@@ -87,6 +87,19 @@ class Additive(ByFields, ClassifierBase):
                 raise GraphError(f"a term is about variable {term.variable} of {len(self.variables)}")
             term.check(self.variables[term.variable], scores)
 
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Additive:
+        """An additive model from the JSON format."""
+        from quia.additive_dict import read
+
+        return read(data)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The additive model in the JSON format: reading that gives the same scores, to the last bit."""
+        from quia.additive_dict import write
+
+        return write(self)
+
     def __repr__(self) -> str:
         return (
             f"<Additive: {self.kind}, {len(self.tested)} of {len(self.variables)} variables tested, classes"
