@@ -322,7 +322,8 @@ class Additive(ByFields, ClassifierBase):
             raise Unsupported(
                 f"{names} can be any number, so that nothing else forces a decision",
                 cure=f"say between which numbers it lies, with ranges={{{self.unbounded[0]!r}: (low, high)}}, or give"
-                " the table that it is in, with data=, when the model is loaded",
+                " the table that it is in, with data=, when the model is loaded (on the command line:"
+                f" --range {shown(self.unbounded[0] + '=LOW:HIGH')} or --ranges-from FILE.csv)",
             )
 
     def decide_rows(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
