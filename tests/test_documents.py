@@ -143,6 +143,7 @@ def test_the_demo_runs() -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "The decision is biased" in done.stdout
+    assert "deny because checking=overdrawn" in done.stdout
     assert "What to try next" in done.stdout
 
 
