@@ -207,7 +207,7 @@ def _identity(arguments: argparse.Namespace) -> str:
     told = hashlib.sha256(json.dumps([arguments.format, model_options(arguments)], sort_keys=True).encode())
     for file in model_files(arguments).values():
         if file is not None:
-            told.update(hashlib.sha256(read_bytes(file)).digest())
+            told.update(hashlib.sha256(read_bytes(file, unpacked=None)).digest())
     return told.hexdigest()
 
 
