@@ -271,18 +271,11 @@ def _run(variable: Variable, states: Ranges) -> str:
 
 
 def _step(said: _Said, data: Any) -> Step:
-    if (
-        not isinstance(data, (list, tuple))
-        or not data
-        or not isinstance(data[0], str)
-        or OPERANDS.get(data[0]) != len(data) - 1
-    ):
+    is_step = isinstance(data, (list, tuple)) and data and isinstance(data[0], str)
+    if not is_step or OPERANDS.get(data[0]) != len(data) - 1:
         raise said.fault(f"has the step {shown(data)}; write it as in ['subtract', 3], steps are {listed(OPERANDS)}")
     plain = Points(Fraction(1))
     return (data[0], *(plain.number(each, f"a step of term {said.at}") for each in data[1:]))
-
-
-# ---- the rest ---------------------------------------------------------------------------------------------------
 
 
 def _rule(data: Any, points: Points) -> Rule:
