@@ -19,6 +19,10 @@ echo
 echo "An iris, by its numbers. Why is it not a setosa?"
 try explain iris.json --set petalwidth=0.8 --set petallength=5.3 --against Iris-setosa
 
+echo
+echo "A bank's scorecard, which is a table, has turned down a loan. Why?"
+try explain credit_scorecard.csv --data applicant.csv --row 1 --shortest
+
 cat <<'NEXT'
 
 What to try next:

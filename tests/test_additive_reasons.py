@@ -125,7 +125,7 @@ def test_reasons_are_those_of_the_definition(memory: int, monkeypatch: pytest.Mo
         monkeypatch.setattr(additive_reasons, "_MOST_LISTED", 0)
         monkeypatch.setattr(additive_reasons.AdditiveReasons, "_diagram", lambda *_: None)
     tried = 0
-    for model, additive, question, reasons, _ in questions(11, 120, **SMALL):
+    for model, additive, question, reasons, _ in questions(11, 250, **SMALL):
         for kind in KINDS:
             expected = in_order(reasons[kind])
             about = f"{kind} reasons of {model} for {question}"
@@ -133,7 +133,7 @@ def test_reasons_are_those_of_the_definition(memory: int, monkeypatch: pytest.Mo
             shortest = [members for members in expected if len(members) == len(expected[0])]
             assert found(additive, question, kind, shortest=True) == shortest, about
             tried += len(expected)
-    assert tried > 300
+    assert tried > 400
 
 
 def test_the_cheapest_reasons_are_those_of_the_definition() -> None:

@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 import quia
-from quia import DecisionGraph, Ensemble
+from quia import Additive, DecisionGraph, Ensemble
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -81,8 +81,10 @@ def test_no_text_says_that_the_facts_of_a_necessary_reason_must_change() -> None
     assert {file.name: found[0] for file in texts if (found := wrong.search(file.read_text()))} == {}
 
 
-def test_the_format_document_shows_a_graph_and_an_ensemble() -> None:
-    graph, ensemble = re.findall(r"^```json\n(.*?)^```", (DOCS / "format.md").read_text(), re.MULTILINE | re.DOTALL)
+def test_the_format_document_shows_each_kind() -> None:
+    text = (DOCS / "format.md").read_text()
+    graph, ensemble, additive = re.findall(r"^```json\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert Additive.from_dict(json.loads(additive)).to_dict() == json.loads(additive)
     assert DecisionGraph.from_dict(json.loads(graph)).to_dict() == json.loads(graph)
     assert Ensemble.from_dict(json.loads(ensemble)).to_dict() == json.loads(ensemble)
 
@@ -141,6 +143,7 @@ def test_the_demo_runs() -> None:
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert "The decision is biased" in done.stdout
+    assert "deny because checking=overdrawn" in done.stdout
     assert "What to try next" in done.stdout
 
 

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 import quia
 from quia import files
 from quia.load import json as json_format
+from quia.load.json import dumps
 from strategies import random_graph
+from test_additive_json import CARD, random_model, some_states
 
 STRANGE: list[Any] = [
     None,
@@ -76,6 +78,22 @@ def test_mutated_graphs(seed: int) -> None:
     assert all(0 < len(message) < 2000 and "\n" not in message for message in messages)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_mutated_additive_models(seed: int) -> None:
+    rng = Random(seed)
+    messages: list[str] = []
+    for _ in range(300):
+        d = mutated(rng, mutated(rng, CARD) if rng.random() < 0.3 else json.loads(dumps(random_model(rng))))
+        try:
+            model = quia.Additive.from_dict(d)
+            states = some_states(rng, model)
+            assert quia.Additive.from_dict(model.to_dict()).decide(states) == model.decide(states)
+        except quia.QuiaError as fault:
+            messages.append(str(fault))
+    assert len(messages) > 100
+    assert all(0 < len(message) < 2000 and "\n" not in message for message in messages)
+
+
 @given(
     st.recursive(
         st.none() | st.booleans() | st.floats() | st.text() | st.integers(),
@@ -86,6 +104,8 @@ def test_mutated_graphs(seed: int) -> None:
 def test_any_data(data: Any) -> None:
     with pytest.raises(quia.GraphError):
         quia.DecisionGraph.from_dict(data)
+    with pytest.raises(quia.GraphError):
+        quia.Additive.from_dict(data)
 
 
 @given(st.binary())

@@ -89,6 +89,19 @@ class Additive(ByFields, ClassifierBase):
                 raise GraphError(f"a term is about variable {term.variable} of {len(self.variables)}")
             term.check(self.variables[term.variable], scores)
 
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> Additive:
+        """An additive model from the JSON format."""
+        from quia.additive_dict import read
+
+        return read(data)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The additive model in the JSON format: reading that gives the same scores, to the last bit."""
+        from quia.additive_dict import write
+
+        return write(self)
+
     def __repr__(self) -> str:
         return (
             f"<Additive: {self.kind}, {len(self.tested)} of {len(self.variables)} variables tested, classes"
@@ -346,7 +359,8 @@ class Additive(ByFields, ClassifierBase):
             raise Unsupported(
                 f"{names} can be any number, so that nothing else forces a decision",
                 cure=f"say between which numbers it lies, with ranges={{{self.unbounded[0]!r}: (low, high)}}, or give"
-                " the table that it is in, with data=, when the model is loaded",
+                " the table that it is in, with data=, when the model is loaded (on the command line:"
+                f" --range {shown(self.unbounded[0] + '=LOW:HIGH')} or --ranges-from FILE.csv)",
             )
 
     def decide_rows(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.int32]:

@@ -58,9 +58,11 @@ class Whole(NamedTuple):
             v: round(_scaled(loss, exponent)) for v, loss in zip(inequality.variables, inequality.losses, strict=True)
         }
         margin, slack = _scaled(inequality.margin, exponent), _scaled(inequality.slack, exponent)
-        band = 0 if margin == 0 else math.ceil(min(margin, 2**_BITS)) + len(losses) + 1
+        if margin > 2**_BITS:  # whatever the sum is, rounding decides
+            return Whole(losses, 0, 2 ** (_BITS + 1))
+        band = 0 if margin == 0 else math.ceil(margin) + len(losses) + 1
         if slack > 2 ** (_BITS + 1):  # no sum comes near
-            return Whole(losses, 2 ** (_BITS + 1) - 1, min(band, 2**_BITS - 1))
+            return Whole(losses, 2 ** (_BITS + 1) - 1, band)
         limit = max(math.floor(slack), -(2**_BITS))
         return Whole(losses, limit - 1 if inequality.ties and limit == slack else limit, band)
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from quia.ranges import Ranges, covers, difference, intersection, members, size, union
+from quia.ranges import Ranges, as_listed, covers, difference, intersection, members, size, union
 from quia.variables import Variable
 
 Box = tuple[Ranges, ...]
@@ -82,7 +82,7 @@ def width(box: Box) -> int:
 
 def widest_first(boxes: Iterable[Box]) -> list[Box]:
     """The order of every listing: the most points first, equals by their states."""
-    return sorted(boxes, key=lambda box: (-width(box), [list(members(states)) for states in box]))
+    return sorted(boxes, key=lambda box: (-width(box), tuple(map(as_listed, box))))
 
 
 def replaced(box: Box, place: int, states: Ranges) -> Box:

@@ -14,7 +14,7 @@ from quia.cuts import number_text
 from quia.literal import Literal, all_of
 from quia.patience import Clock, OutOfTime
 from quia.question import Question
-from quia.ranges import Ranges, covers, difference, members
+from quia.ranges import Ranges, as_listed, covers, difference
 from quia.reason import Members
 from quia.region import Region
 from quia.values import plain_value
@@ -198,13 +198,9 @@ def _ranked(question: Question, place: int, regions: list[Change]) -> Iterator[t
     """The regions of one set of features, each with its place in the whole order."""
     for certain in (True, False):
         mine = [(distance(question, each), each) for each in regions if each.certain == certain]
-        mine.sort(key=lambda pair: (pair[0], _states(pair[1].box), pair[1].label))
+        mine.sort(key=lambda pair: (pair[0], tuple(map(as_listed, pair[1].box)), pair[1].label))
         for turn, (far, change) in enumerate(mine):
             yield (not certain, turn, far, place), change
-
-
-def _states(box: Box) -> list[list[int]]:
-    return [list(members(states)) for states in box]
 
 
 def _regions(

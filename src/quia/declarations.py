@@ -33,8 +33,8 @@ def check_keys(data: Any, what: str, *, required: Sequence[str], optional: Seque
             raise GraphError(f"{brief(what)} has {shown(key)}; it may only have {listed(known)}{hint}")
 
 
-def declarations(data: Any) -> dict[str, Mapping[str, Any]]:
-    """The declared variables, their kinds checked."""
+def declarations(data: Any, *, lines: bool = False) -> dict[str, Mapping[str, Any]]:
+    """The declared variables, their kinds checked; those of kind `line` only where there may be some."""
     if not isinstance(data, Mapping):
         raise GraphError(f"'variables' is {shown(data)}; it must be an object from name to kind")
     for name, declared in data.items():
@@ -52,12 +52,20 @@ def declarations(data: Any) -> dict[str, Mapping[str, Any]]:
                 raise GraphError(f"the type of {what} is {shown(declared['type'])}; it is 'float64' or 'float32'")
             if not isinstance(declared.get("cuts", []), (list, tuple)):
                 raise GraphError(f"the cuts of {what} are {shown(declared['cuts'])}; give a list such as ['<= 3']")
-            if not isinstance(declared.get("missing", False), bool):
-                raise GraphError(f"'missing' of {what} is {shown(declared['missing'])}; it is true or false")
+            _check_missing(declared, what)
+        elif kind == "line" and lines:
+            check_keys(declared, what, required=("kind",), optional=("low", "high", "missing"))
+            _check_missing(declared, what)
         else:
             shown_kind = shown(kind) if isinstance(declared, Mapping) else shown(declared)
-            raise GraphError(f"{what} is of kind {shown_kind}; kinds are 'nominal' and 'numeric'")
+            kinds = "'nominal', 'numeric' and 'line'" if lines else "'nominal' and 'numeric'"
+            raise GraphError(f"{what} is of kind {shown_kind}; kinds are {kinds}")
     return dict(data)
+
+
+def _check_missing(declared: Mapping[str, Any], what: str) -> None:
+    if not isinstance(declared.get("missing", False), bool):
+        raise GraphError(f"'missing' of {what} is {shown(declared['missing'])}; it is true or false")
 
 
 def read_classes(data: Any) -> dict[str, int]:

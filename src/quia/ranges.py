@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 Ranges = tuple[tuple[int, int], ...]
 
@@ -84,6 +84,42 @@ def members(ranges: Ranges) -> Iterator[int]:
         yield from range(low, high + 1)
 
 
+def as_listed(ranges: Ranges) -> tuple[tuple[int, int, int], ...]:
+    """What sorts sets as the lists of their members are sorted, however many these are.
+
+    >>> sets = [((0, 2),), ((0, 1), (5, 5)), ((0, 1),), ((0, 0), (2, 2)), ((1, 1),)]
+    >>> sorted(sets, key=as_listed) == sorted(sets, key=lambda ranges: list(members(ranges)))
+    True
+    """
+    # Of two that begin alike, one that ends is first; of those that go on, the one without a gap for longer.
+    last = len(ranges) - 1
+    return tuple((low, 0, high) if at == last else (low, 1, -high) for at, (low, high) in enumerate(ranges))
+
+
 def covers(ranges: Ranges, state: int) -> bool:
     """Whether the state is in the set."""
     return any(low <= state <= high for low, high in ranges)
+
+
+class Overlap(Exception):
+    """Two of several sets share states: which two, and the states."""
+
+    def __init__(self, first: int, second: int, shared: Ranges) -> None:
+        self.first, self.second, self.shared = first, second, shared
+        super().__init__(first, second, shared)
+
+
+def owners(sets: Sequence[Ranges], size: int) -> list[int]:
+    """Which of several sets each of so many states is in, -1 if in none; Overlap if it is in two.
+
+    >>> owners([((0, 1), (4, 4)), ((2, 2),)], 6)
+    [0, 0, 1, -1, 0, -1]
+    """
+    found = [-1] * size
+    for at, ranges in enumerate(sets):
+        for low, high in ranges:
+            taken = max(found[low : high + 1])
+            if taken >= 0:
+                raise Overlap(taken, at, intersection(sets[taken], ranges))
+            found[low : high + 1] = [at] * (high + 1 - low)
+    return found

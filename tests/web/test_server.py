@@ -89,6 +89,19 @@ def test_rows_are_those_of_the_table_and_a_broken_one_is_told(serve: Serve, exam
             assert client.get(f"/api/rows?start={start}&count={count}").status_code == 422
 
 
+def test_a_scorecard_with_a_cutoff_of_its_own(serve: Serve, examples: Path) -> None:
+    card = examples / "credit_scorecard.csv"
+    names, values = (line.split(",") for line in (examples / "applicant.csv").read_text().splitlines())
+    applicant = dict(zip(names, values, strict=True))
+    with httpx.Client(base_url=serve(card, "--cutoff", "339.5", "--classes", "no,yes"), timeout=LONG) as client:
+        model = first_model(client)
+        assert client.get(f"/api/models/{model}").json()["classes"] == ["no", "yes"]
+        answer = client.post(f"/api/models/{model}/explain", json={"instance": applicant}).json()
+        assert answer["explanation"]["decision"] == "yes", "339.5 points are just enough"
+        dropped = client.post("/api/models?name=card.csv", content=card.read_bytes()).json()
+        assert dropped["classes"] == ["deny", "grant"], "what was said of the given model is not said of this"
+
+
 def test_every_answer_has_the_policy(client: httpx.Client) -> None:
     for path in ("/", "/api/models", "/api/models/none", "/assets/app.js", "/nowhere", "/assets/nothing"):
         headers = client.get(path).headers
@@ -367,6 +380,8 @@ def test_stopping_with_work_under_way_is_quiet_and_waits_for_nothing(tmp_path: P
         (["--host", "x" * 70], "try another --host"),
         (["rows.csv"], "no format known here"),
         (["model.pkl"], "a pickle, which quia serve never reads; if you trust its maker"),
+        ([".", "--cutoff", "5"], "cutoff can only be given for one MODEL that is a file; name the file, or write it"),
+        (["--range", "age=0:5"], "ranges can only be given for one MODEL that is a file"),
     ],
 )
 def test_faults_at_the_start_are_one_sentence(

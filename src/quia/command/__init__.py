@@ -24,6 +24,14 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     """The argument that every command has: which model."""
     parser.add_argument("model", metavar="MODEL", help="the model's file; its format is told by its content")
     parser.add_argument("--format", metavar="NAME", help="read MODEL as this format, whatever it looks like")
+    add_loading(parser)
+    parser.add_argument(
+        "--trust-pickle", action="store_true", help="unpickle MODEL, which runs any code that its maker put into it"
+    )
+
+
+def add_loading(parser: argparse.ArgumentParser) -> None:
+    """What may be said of how a model is read."""
     parser.add_argument(
         "--option",
         metavar="NAME=VALUE",
@@ -31,15 +39,38 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="""an option of the format: --option vtree=m.vtree or --option 'classes=["deny", "admit"]'""",
     )
-    parser.add_argument(
-        "--trust-pickle", action="store_true", help="unpickle MODEL, which runs any code that its maker put into it"
+    sums = parser.add_argument_group("of a model that adds up numbers or points")
+    sums.add_argument(
+        "--range",
+        dest="ranges",
+        metavar="FEATURE=LOW:HIGH",
+        action="append",
+        default=[],
+        help="between which numbers a feature lies that is added as it is; repeat it",
     )
+    sums.add_argument(
+        "--ranges-from", metavar="FILE.csv", help="take the ranges that --range does not give from this table's columns"
+    )
+    sums.add_argument(
+        "--cutoff", metavar="POINTS", action="append", help="from where on a scorecard tells its next class; repeat it"
+    )
+    sums.add_argument("--classes", metavar="NAME,NAME", help="what classes are called, that below the cutoff first")
 
 
 def model_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of the model's format that the arguments give."""
     options = distinct((_option(text) for text in arguments.option), "--option")
-    return options | ({"trust_pickle": True} if arguments.trust_pickle else {})
+    given = {
+        "cutoff": arguments.cutoff,
+        "classes": None if arguments.classes is None else [name.strip() for name in arguments.classes.split(",")],
+        "ranges": distinct((_range(text) for text in arguments.ranges), "--range") or None,
+        "data": arguments.ranges_from,
+        "trust_pickle": getattr(arguments, "trust_pickle", False) or None,
+    }
+    for name, value in given.items():
+        if value is not None and name in options:
+            raise QuiaError(f"{name!r} is given with --option and by an option of its own; give it once")
+    return options | {name: value for name, value in given.items() if value is not None}
 
 
 def load_model(arguments: argparse.Namespace) -> Classifier:
@@ -59,6 +90,22 @@ def _option(text: str) -> tuple[str, Any]:
     except (ValueError, RecursionError):
         return name, value
     return name, parsed if isinstance(parsed, (list, dict, bool)) else value
+
+
+def _range(text: str) -> tuple[str, tuple[float, float]]:
+    """FEATURE=LOW:HIGH taken apart; a feature's name may hold a = itself.
+
+    >>> _range("income=-5:2e5")
+    ('income', (-5.0, 200000.0))
+    """
+    name, _, ends = text.rpartition("=")
+    low, colon, high = ends.partition(":")
+    try:
+        if name and colon and "_" not in ends:
+            return name, (float(low), float(high))
+    except ValueError:
+        pass
+    raise QuiaError(f"--range is {text!r}; write FEATURE=LOW:HIGH, as in income=0:250000")
 
 
 def distinct(pairs: Iterable[tuple[str, Any]], option: str) -> dict[str, Any]:
@@ -82,7 +129,8 @@ def refuse_same_files(inputs: dict[str, str | None], outputs: dict[str, str | No
 def model_files(arguments: argparse.Namespace) -> dict[str, str | None]:
     """The files that the model is read from."""
     texts = {f"--option {text.partition('=')[0]}": text.partition("=")[2] for text in arguments.option}
-    return {"MODEL": arguments.model, **{name: text for name, text in texts.items() if os.path.isfile(text)}}
+    named = {"MODEL": arguments.model, "--ranges-from": arguments.ranges_from}
+    return named | {name: text for name, text in texts.items() if os.path.isfile(text)}
 
 
 def _is_same(one: str, other: str) -> bool:

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quia.command import Subparsers, add_model, distinct, instance, load_model, model_files, refuse_same_files
+from quia.command import (
+    Subparsers,
+    add_model,
+    distinct,
+    instance,
+    load_model,
+    model_files,
+    model_options,
+    refuse_same_files,
+)
 from quia.command.numbers import limit_of, seconds_of
 from quia.command.progress import Bar
 from quia.command.streams import write, write_json
@@ -179,7 +189,7 @@ def _job(arguments: argparse.Namespace, classifier: Classifier, request: Request
         )
     return Job(
         classifier=classifier,
-        model=hashlib.sha256(read_bytes(arguments.model)).hexdigest(),
+        model=_identity(arguments),
         source=source,
         request=request,
         output=output,
@@ -190,6 +200,15 @@ def _job(arguments: argparse.Namespace, classifier: Classifier, request: Request
         part_rows=arguments.part_rows,
         threads=arguments.threads,
     )
+
+
+def _identity(arguments: argparse.Namespace) -> str:
+    """What tells models apart: the files that they are read from, and how they are read."""
+    told = hashlib.sha256(json.dumps([arguments.format, model_options(arguments)], sort_keys=True).encode())
+    for file in model_files(arguments).values():
+        if file is not None:
+            told.update(hashlib.sha256(read_bytes(file, unpacked=None)).digest())
+    return told.hexdigest()
 
 
 def _is_delimiter(text: str) -> bool:

@@ -125,11 +125,24 @@ def describe(classifier: Classifier) -> dict[str, Any]:
         "classes": list(classifier.classes),
         "notes": list(classifier.notes),
     }
-    return facts | {"kind": classifier.kind, **classifier.sizes}
+    facts |= {"kind": classifier.kind, **classifier.sizes}
+    if "terms" not in facts:
+        return facts
+    from quia.command.check_sums import with_sums
+
+    return with_sums(classifier, facts)
 
 
 def _variable(variable: Variable, tested: bool) -> dict[str, Any]:
     return {"kind": "numeric" if variable.is_numeric else "nominal", "states": variable.size, "tested": tested}
+
+
+def _described(name: str, variable: dict[str, Any], facts: dict[str, Any]) -> str:
+    if "scores" not in facts:
+        return f"{variable['kind']}, {variable['states']} states"
+    from quia.command.check_sums import variable_text
+
+    return variable_text(name, variable, facts["scores"])
 
 
 def _text(model: str, facts: dict[str, Any]) -> str:
@@ -139,13 +152,17 @@ def _text(model: str, facts: dict[str, Any]) -> str:
         lines.append("  {nodes:,} nodes ({leaves:,} leaves), {edges:,} edges, depth {depth:,}".format(**facts))
     if "trees" in facts:
         lines.append("  {trees:,} trees, {leaves:,} leaves".format(**facts))
+    if "scores" in facts:
+        from quia.command.check_sums import scores_text
+
+        lines += scores_text(facts)
     lines += [
         f"  classes: {listed(facts['classes'])}",
         f"  variables: {len(variables):,}, of which {sum(v['tested'] for v in variables.values()):,} are tested",
     ]
     shown = [(name, v) for name, v in variables.items() if v["tested"]][:20]
     width = max((len(name) for name, _ in shown), default=0)
-    lines += [f"    {name:<{width}}  {v['kind']}, {v['states']} states" for name, v in shown]
+    lines += [f"    {name:<{width}}  {_described(name, v, facts)}" for name, v in shown]
     if len(shown) < sum(v["tested"] for v in variables.values()):
         lines.append("    …")
     lines += [f"  note: {note}" for note in facts["notes"]]

@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     classifier = load_model(arguments)
     if not offers(classifier, HasJson):
         raise Unsupported(
-            f"{arguments.model} is a {classifier.kind}, which quia's JSON, for graphs and ensembles, cannot hold",
+            f"{arguments.model} is a {classifier.kind}, which quia's JSON cannot hold",
             cure="use it as it is: every command takes it",
         )
     write_document(json.dumps(classifier), arguments.output)

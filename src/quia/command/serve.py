@@ -11,10 +11,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quia.command import Subparsers
+from quia.command import Subparsers, add_loading, model_options
 from quia.command.numbers import positive_seconds, whole, whole_from
 from quia.command.streams import write
-from quia.errors import FormatError, Unsupported
+from quia.errors import FormatError, Unsupported, listed
 
 if TYPE_CHECKING:
     from quia.web.rows import Rows
@@ -34,6 +34,7 @@ def add(subparsers: Subparsers) -> None:
     )
     parser.add_argument("model", metavar="MODEL", nargs="?", help="a model's file, or a folder of them")
     parser.add_argument("--format", metavar="NAME", help="read MODEL as this format, whatever it looks like")
+    add_loading(parser)
     parser.add_argument("--data", metavar="FILE.csv", help="a table to pick rows from (.gz is fine)")
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
     where = parser.add_argument_group("where")
@@ -78,6 +79,12 @@ def run(arguments: argparse.Namespace) -> int:
     source = None if arguments.model is None else Path(arguments.model)
     if source is not None:
         _check_model(source, arguments.format)
+    options = model_options(arguments)
+    if options and (source is None or source.is_dir()):
+        raise Unsupported(
+            f"{listed(options)} can only be given for one MODEL that is a file",
+            cure="name the file, or write it with `quia convert`, which keeps them",
+        )
     rows = None if arguments.data is None else _table(arguments.data)
     listening = bound(arguments.host, arguments.port)
 
@@ -92,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     # Whichever way it is stopped, dropped files are removed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with suppress(KeyboardInterrupt), listening, Models(source, format=arguments.format) as models:
+    with suppress(KeyboardInterrupt), listening, Models(source, format=arguments.format, options=options) as models:
         serve(
             models,
             rows,

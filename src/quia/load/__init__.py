@@ -54,6 +54,12 @@ def _begins(pattern: bytes) -> Callable[[bytes], bool]:
     return lambda head: first_line.match(head.removeprefix(b"\xef\xbb\xbf")) is not None
 
 
+def _looks_like_scorecard(head: bytes) -> bool:
+    from quia.load.scorecard_rows import looks_like  # asked last, and seldom needed
+
+    return looks_like(head)
+
+
 FORMATS = {
     "skops": Format("quia.load.skops", lambda head: head.startswith(b"PK\x03\x04"), "a model saved by skops"),
     "pickle": Format("quia.load.pickle", _looks_pickled, "a pickle, which needs trust_pickle=True or --trust-pickle"),
@@ -96,6 +102,7 @@ FORMATS = {
         lambda head: head[:1] == b"\x08" and head[2:3] in (b"\x12", b"\x3a", b"\x42"),
         "an ONNX ensemble of trees",
     ),
+    "scorecard": Format("quia.load.scorecard", _looks_like_scorecard, "a scorecard: feature, condition, points in CSV"),
 }
 
 OBJECTS: dict[str, str] = {

@@ -10,6 +10,7 @@ from quia.errors import FormatError, GraphError, shown
 from quia.files import decode, refuse_many_values, write_text
 
 if TYPE_CHECKING:
+    from quia.additive import Additive
     from quia.classifier import HasJson
     from quia.ensemble import Ensemble
     from quia.graph import DecisionGraph
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 OPTIONS: tuple[str, ...] = ()
 
 
-def read(data: bytes, file: str | None = None) -> DecisionGraph | Ensemble:
-    """The graph or ensemble in a JSON file; an object that has a name twice is an error, not a silent loss."""
+def read(data: bytes, file: str | None = None) -> DecisionGraph | Ensemble | Additive:
+    """The classifier in a JSON file; an object that has a name twice is an error, not a silent loss."""
+    from quia.additive import Additive
     from quia.ensemble import Ensemble
     from quia.graph import DecisionGraph
 
@@ -33,23 +35,25 @@ def read(data: bytes, file: str | None = None) -> DecisionGraph | Ensemble:
         raise FormatError(f"has a number that cannot be read: {fault}", file=file) from None
     if isinstance(content, dict) and "trees" in content:
         return Ensemble.from_dict(content)
+    if isinstance(content, dict) and "terms" in content:
+        return Additive.from_dict(content)
     return DecisionGraph.from_dict(content)
 
 
 def write(graph: HasJson, file: str | os.PathLike[str]) -> None:
-    """Write a graph or an ensemble to a file."""
+    """Write a graph, an ensemble or an additive model to a file."""
     write_text(dumps(graph), file)
 
 
 def dumps(graph: HasJson) -> str:
-    """The JSON text of a graph or an ensemble, one line for each variable, node, test or tree."""
+    """The JSON text of a classifier, one line for each variable, node, test, tree or term."""
     data = graph.to_dict()
     lines = []
     for key, value in data.items():
         if key in ("nodes", "variables"):
             inner = ",\n".join(f"  {_line(name)}: {_line(content)}" for name, content in value.items())
             lines.append(f" {_line(key)}: {{\n{inner}}}" if inner else f" {_line(key)}: {{}}")
-        elif key in ("tests", "trees") and value:
+        elif key in ("tests", "trees", "terms") and value:
             inner = ",\n".join(f"  {_line(each)}" for each in value)
             lines.append(f" {_line(key)}: [\n{inner}]")
         else:

@@ -142,6 +142,7 @@ def _request(do: str, model: Model, question: msgspec.Struct | None = None) -> d
         "name": model.name,
         "path": model.path,
         "format": model.format,
+        "options": dict(model.options),
         "question": msgspec.to_builtins(question),
     }
 

@@ -10,10 +10,10 @@ import os
 import tempfile
 import zlib
 from collections import Counter, OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from quia.files import open_bytes
 from quia.load import FORMATS
@@ -23,19 +23,22 @@ MOST_LISTED = 500
 
 
 class Model(NamedTuple):
-    """A model file and what it is called on the page."""
+    """A model file, what it is called on the page, and how it is read."""
 
     id: str
     name: str
     path: str
     format: str | None = None
+    options: Mapping[str, Any] = {}
 
 
 class Models:
     """The models by their ids; use it as a context, as dropped files are kept until its end."""
 
-    def __init__(self, source: Path | None, *, format: str | None = None) -> None:
-        self.source, self.format = source, format
+    def __init__(
+        self, source: Path | None, *, format: str | None = None, options: Mapping[str, Any] | None = None
+    ) -> None:
+        self.source, self.format, self.options = source, format, options or {}
         self._dropped: OrderedDict[str, Model] = OrderedDict()  # the one used longest ago first
         self._in_use: Counter[str] = Counter()  # how many tries and questions need a dropped file now
         self._found: dict[str, Model] = {}  # what the folder had when it was last looked through
@@ -78,7 +81,7 @@ class Models:
         except OSError:
             changed = 0
         identity = _identity(os.fsencode(f"{file.name}\0{changed}"))  # a name may be bytes that are no UTF-8
-        return Model(identity, file.name, str(file.resolve()), self.format)
+        return Model(identity, file.name, str(file.resolve()), self.format, self.options)
 
     @contextmanager
     def dropped(self, data: bytes, name: str) -> Iterator[Model]:

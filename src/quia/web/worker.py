@@ -111,7 +111,7 @@ def _model(request: dict[str, Any], models: OrderedDict[str, Any]) -> Any:
     key = request["model"]
     if key not in models:
         _import_for(request)
-        models[key] = load(request["path"], format=request.get("format"))
+        models[key] = load(request["path"], format=request.get("format"), **request.get("options", {}))
         while len(models) > KEPT:
             models.popitem(last=False)
     models.move_to_end(key)

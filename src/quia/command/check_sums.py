@@ -1,0 +1,74 @@
+"""What `quia check` says of a model that adds up: what each feature can add, and where scores become classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quia.additive import Additive
+from quia.additive_gaps import Gaps
+from quia.additive_needs import Need
+from quia.cuts import number_text
+from quia.errors import listed
+
+
+def with_sums(model: Any, facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts of an additive model with what it adds, in the unit of those who wrote it."""
+    assert isinstance(model, Additive)
+    told = {**facts, "scores": _scores(model), "variables": dict(facts["variables"])}
+    weights = [tuple(float(k == score) for k in range(len(model.start))) for score in range(len(model.start))]
+    gaps = [Gaps.of(model, Need(each, 0.0, ties=False)) for each in weights]
+    for v, variable in enumerate(model.variables):
+        about = dict(told["variables"][variable.name])
+        if variable.is_line:
+            about |= {"kind": "line", "range": None if variable.range is None else list(variable.range)}
+        if v in model.tested and variable.name not in model.unbounded:
+            whole = ((0, variable.size - 1),)
+            ends = [(each.least_of(v, whole)[0], each.greatest_of(v, whole)[0]) for each in gaps]
+            about["adds"] = [[low / model.unit, high / model.unit] for low, high in ends]
+        told["variables"][variable.name] = about
+    return told
+
+
+def _scores(model: Additive) -> dict[str, Any]:
+    unit = model.unit
+    return {
+        "start": [number / unit for number in model.start],
+        **({"end": [number / unit for number in model.end]} if model.end else {}),
+        "rule": model.rule.kind,
+        **({"cuts": [cut / unit for cut in model.rule.cuts]} if model.rule.cuts else {}),
+        "exact": model.is_exact,
+    }
+
+
+def scores_text(facts: dict[str, Any]) -> list[str]:
+    """Lines that tell how scores come about and what they mean."""
+    scores, classes = facts["scores"], facts["classes"]
+    exact = "sums are exact" if scores["exact"] else "sums are rounded as in 64 bits"
+    begin = listed(map(_number, scores["start"]), most=6)
+    of_lines = f", {facts['lines']:,} of them of a number as it is" if facts["lines"] else ""
+    lines = [f"  {facts['terms']:,} terms{of_lines}; {exact}"]
+    if scores["rule"] == "argmax":
+        return [*lines, f"  scores: begin with {begin}; the greatest, of equal ones the first, tells the class"]
+    bands = [f"{label} from {_number(cut)} on" for cut, label in zip(scores["cuts"], classes[1:], strict=True)]
+    below = f"{classes[0]} below {_number(scores['cuts'][0])}"
+    return [*lines, f"  score: begins with {begin}; {listed([below, *bands])}"]
+
+
+def variable_text(name: str, variable: dict[str, Any], scores: dict[str, Any]) -> str:
+    """What a feature is, and what it adds."""
+    if variable["kind"] != "line":
+        what = f"{variable['kind']}, {variable['states']} states"
+    elif variable["range"] is None:
+        return f"any number; to explain decisions, give its range: --range '{name}=LOW:HIGH'"
+    else:
+        what = f"number from {_number(variable['range'][0])} to {_number(variable['range'][1])}"
+    if len(scores["start"]) > 1:
+        return what
+    low, high = variable["adds"][0]
+    return f"{what}, adds {_number(low)} to {_number(high)}"
+
+
+def _number(number: float) -> str:
+    """A number as it was written, or, if it has more digits than people write, six of them."""
+    text = number_text(number)
+    return text if len(text) <= 10 else f"{number:.6g}"
