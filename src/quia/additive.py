@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -304,15 +305,19 @@ class Additive(ByFields, ClassifierBase):
                 return None
             gaps = self.gaps(way[0])
             # What is unknown is at its worst already.
-            here = gaps.least(question.worlds(self.tested))[0]
+            here, worst = gaps.least(question.worlds(self.tested))
             losses = {
                 v: gaps.at(v, question.states[v]) - gaps.least_of(v, question.within.states(v))[0]
                 for v in self.tested
                 if question.states[v] != UNKNOWN
             }
             kept = [v for v in losses if v not in question.frozen]
+            ties = way[0].ties
+            if self.margin == 0:  # all sums are multiples of one number, but the cut may lie between two of them
+                exact = Fraction(way[0].offset) + Fraction(self.gap(way[0]._replace(offset=0.0), worst))
+                ties = ties if exact == here else exact < here
             margin = 0.0 if self.margin == 0 else 2 * self.margin
-            found.append(Inequality(tuple(kept), tuple(losses[v] for v in kept), here, way[0].ties, margin))
+            found.append(Inequality(tuple(kept), tuple(losses[v] for v in kept), here, ties, margin))
         return found
 
     def reasons_of(self, question: Question) -> FindsReasons:

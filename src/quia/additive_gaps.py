@@ -28,25 +28,30 @@ _MOST_CLOSE = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Gaps:
-    """The gap of a need at an instance is `base` and what each variable's state adds to it.
+    """The gap of a need at an instance is the sum of `constants` and of what each variable's state adds to it.
 
     Sums here are rounded once; what the source's own rounding does is the model's margin.
     """
 
     model: Additive
     need: Need
-    base: float
+    constants: tuple[float, ...]
 
     @staticmethod
     def of(model: Additive, need: Need) -> Gaps:
-        """The gaps of a model's need; what variables add that are not tested, always the same, is in the base."""
+        """The gaps of a model's need; what variables add that are not tested, always the same, is constant."""
         always = [t.at(model.variables[t.variable], 0) for t in model.terms if t.variable not in model.tested]
-        constants = [
+        pairs = [
             *zip(need.weights, model.start, strict=True),
             *zip(need.weights, model.end, strict=bool(model.end)),
             *(pair for added in always for pair in zip(need.weights, added, strict=True)),
         ]
-        return Gaps(model, need, math.fsum((need.offset, *(weight * number for weight, number in constants))))
+        return Gaps(model, need, (need.offset, *(weight * number for weight, number in pairs if weight)))
+
+    @cached_property
+    def base(self) -> float:
+        """The sum of the constants, rounded."""
+        return math.fsum(self.constants)
 
     @cached_property
     def _parts(self) -> list[_Listed | _Curve]:
@@ -80,7 +85,7 @@ class Gaps:
 
     def of_states(self, states: Sequence[int]) -> float:
         """The gap at an instance, rounded once."""
-        return math.fsum((self.base, *(self._parts[v].at(states[v]) for v in self.model.tested)))
+        return math.fsum((*self.constants, *(self._parts[v].at(states[v]) for v in self.model.tested)))
 
     @cached_property
     def extent(self) -> float:
@@ -103,7 +108,7 @@ class Gaps:
 
     def least(self, region: Region) -> tuple[float, tuple[int, ...]]:
         """The least gap in a region, and an instance that has it."""
-        gaps, states = [self.base], [0] * len(self._parts)
+        gaps, states = [*self.constants], [0] * len(self._parts)
         for v in self.model.tested:
             gap, states[v] = self._parts[v].least(region.states(v))
             gaps.append(gap)

@@ -61,9 +61,8 @@ class Whole(NamedTuple):
         if margin > 2**_BITS:  # whatever the sum is, rounding decides
             return Whole(losses, 0, 2 ** (_BITS + 1))
         band = 0 if margin == 0 else math.ceil(margin) + len(losses) + 1
-        if slack > 2 ** (_BITS + 1):  # no sum comes near
-            return Whole(losses, 2 ** (_BITS + 1) - 1, band)
-        limit = max(math.floor(slack), -(2**_BITS))
+        most = 3 * 2 ** (_BITS - 1)  # beyond which no sum comes
+        limit = math.floor(max(min(slack, most), -most))
         return Whole(losses, limit - 1 if inequality.ties and limit == slack else limit, band)
 
     def of_kind(self, kind: Kind) -> Whole:
@@ -129,7 +128,8 @@ class AdditiveReasons:
     def thresholds(self, kind: Kind) -> Thresholds:
         """What the kernel finds minimal sets of: a necessary reason meets one of them, a sufficient one each."""
         own = [whole.of_kind(kind) for whole in self.whole]
-        losing = sorted({v for whole in own for v, loss in whole.losses.items() if loss})
+        # Where sums are rounded, even what seems to lose nothing can matter.
+        losing = sorted({v for whole in own for v, loss in whole.losses.items() if loss or whole.band})
         return Thresholds(
             np.array(losing, np.int32),
             np.array([[whole.losses[v] for v in losing] for whole in own], np.int64).reshape(len(own), len(losing)),

@@ -17,6 +17,7 @@ from quia.additive_gaps import Gaps
 from quia.additive_needs import Need
 from quia.boxes import Box, Shape, widest_first, width
 from quia.caching import cached_property
+from quia.errors import TooLarge
 from quia.patience import Clock
 from quia.question import Question
 from quia.ranges import Ranges, covers, difference, members, size, union
@@ -89,7 +90,10 @@ class Asked:
             leasts = [self.model.gaps(way[0]).least(region)[0] for way in self.model.ways(question) if len(way) == 1]
             if any(abs(least) <= self.model.margin for least in leasts):
                 return False
-        return self.model.escape(question, region) is None
+        try:
+            return self.model.escape(question, region) is None
+        except TooLarge:  # too near to a tie
+            return False
 
     @cached_property
     def is_rounded_alike(self) -> bool:
@@ -131,7 +135,7 @@ class Asked:
 
     def beside(self, gaps: Gaps) -> float:
         """What the other variables add to a gap, at the worst for what is asked."""
-        added = [gaps.base]
+        added = [*gaps.constants]
         for v in self.model.tested:
             if v in self.of:
                 continue

@@ -7,7 +7,7 @@ the source does, so that the sums come out to the last bit.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -73,9 +73,9 @@ class Table(ByFields):
         """The states of a line beside which it is another number: the last before each cut, and the first beyond."""
         last = len(variable.cuts)
         for below in self._below:
-            state = bisect_left(variable.below, below)
-            if state < last:
-                yield from (state, state + 1)
+            # Numbers that are all but 0 count as 0, so that the number below a cut may not be the state before it.
+            first = bisect_right(variable.below, below)
+            yield from (state for state in (first - 1, first, first + 1) if 0 <= state <= last)
 
     def check(self, variable: Variable, scores: int) -> None:
         """Raise GraphError unless it is a table for this variable and so many scores."""
