@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from quia.additive import Additive
 from quia.errors import InstanceError
-from quia.load.probes import value_in, values_around
+from quia.load.probes import decision_of, value_in, values_around
 from quia.terms import Floats, Line, Table, Term
 from quia.variables import Variable
 
-_MOST_CELLS = 60_000
+if TYPE_CHECKING:
+    from quia.classifier import Classifier
+
+_MOST_ROWS = 600
+_MOST_CELLS = 40_000
 _SPREAD = 3.0  # how much a number without a range adds to a score, at most
 _LARGEST = 1e100
 _POINTS = 33
@@ -27,22 +31,58 @@ def additive_probes(model: Additive, *, limit: int, seed: int = 0) -> list[dict[
     Numbers without a range are taken from where they matter as much as others.
     """
     rng = random.Random(seed)
-    limit = min(limit, max(50, _MOST_CELLS // max(1, len(model.variables))))
+    limit = min(limit, _MOST_ROWS, max(40, _MOST_CELLS // max(1, len(model.variables))))
     terms: dict[int, list[Term]] = {v: [] for v in range(len(model.variables))}
     for term in model.terms:
         terms[term.variable].append(term)
     ends = {v: _ends(model.variables[v], terms[v]) for v in terms if model.variables[v].is_line}
     lines = [v for v in ends if terms[v]]
-    rows: list[dict[str, Any]] = []
-    while len(rows) < limit:
-        row = {
-            variable.name: _value(variable, terms[v], ends.get(v), rng) for v, variable in enumerate(model.variables)
-        }
-        rows.append(row)
-        if lines:
-            at = rng.choice(lines)
-            rows += [{**row, model.variables[at].name: x} for x in _turning(model, row, at, terms[at], ends[at], rng)]
-    return rows[:limit]
+    rows: list[dict[str, Any]] = [
+        {variable.name: _value(variable, terms[v], ends.get(v), rng) for v, variable in enumerate(model.variables)}
+        for _ in range(limit // 4 if lines else limit)
+    ]
+    scores = scores_of(model, rows) if lines else None
+    copies: list[dict[str, Any]] = []
+    for row, own in zip(rows, () if scores is None else scores, strict=False):
+        at = rng.choice(lines)
+        turning = _turning(model, row, own, at, terms[at], ends[at], rng)
+        copies += [{**row, model.variables[at].name: number} for number in turning]
+    return [*rows, *copies][:limit]
+
+
+def scores_of(model: Additive, rows: Sequence[Mapping[str, Any]]) -> Floats | None:
+    """The scores of rows, as the model adds them; None if something in them is missing or unknown to the model."""
+    scores = np.tile(np.array(model.start), (len(rows), 1))
+    columns: dict[int, Any] = {}
+    try:
+        for v in model.tested:
+            variable = model.variables[v]
+            values = [row[variable.name] for row in rows]
+            if variable.is_line:
+                columns[v] = np.array(values, np.float64)
+                if not variable.missing and np.isnan(columns[v]).any():
+                    return None
+            else:
+                columns[v] = np.array([variable.encode(value) for value in values], np.int64)
+    except (InstanceError, KeyError, TypeError, ValueError):
+        return None
+    for term in model.terms:
+        if term.variable not in columns:  # it adds the same to every row
+            scores += np.array(term.at(model.variables[term.variable], 0))
+        elif model.variables[term.variable].is_line:
+            scores += term.of_numbers(columns[term.variable])
+        else:
+            assert isinstance(term, Table)
+            scores += term.values[columns[term.variable]]
+    return scores + np.array(model.end) if model.end else scores
+
+
+def decisions_of(classifier: Classifier, rows: Sequence[Mapping[str, Any]]) -> list[str | None]:
+    """The class of each row; None where the classifier refuses it."""
+    scores = scores_of(classifier, rows) if isinstance(classifier, Additive) and rows else None
+    if scores is None or not isinstance(classifier, Additive):
+        return [decision_of(classifier, row) for row in rows]
+    return [classifier.classes[decided] for decided in classifier.told_rows(scores).tolist()]
 
 
 def undecided(classifier: Any, instance: Mapping[str, Any], ours: str | None, theirs: str) -> bool:
@@ -110,20 +150,24 @@ def _value(variable: Variable, terms: list[Term], ends: tuple[float, float] | No
 
 
 def _turning(
-    model: Additive, row: Mapping[str, Any], at: int, terms: list[Term], ends: tuple[float, float], rng: random.Random
+    model: Additive,
+    row: Mapping[str, Any],
+    scores: Floats,
+    at: int,
+    terms: list[Term],
+    ends: tuple[float, float],
+    rng: random.Random,
 ) -> Iterator[float]:
-    """Numbers around one at which the decision of a row changes with one variable, if there is one."""
+    """Numbers around one at which the decision of a row of these scores changes with one variable, if there is one."""
     variable = model.variables[at]
     here = np.array([variable.as_number(row[variable.name])])
     if math.isnan(here[0]):
         return
-    others = model.scores(model.encode(row)) - sum(
-        (term.of_numbers(here)[0] for term in terms), np.zeros(len(model.start))
-    )
+    others = scores - sum((term.of_numbers(here)[0] for term in terms), np.zeros(len(scores)))
 
     def gap(numbers: Floats) -> Floats:
-        scores = others + sum((term.of_numbers(numbers) for term in terms), np.zeros((len(numbers), len(others))))
-        return np.asarray(scores @ weights - cut)
+        moved = others + sum((term.of_numbers(numbers) for term in terms), np.zeros((len(numbers), len(others))))
+        return np.asarray(moved @ weights - cut)
 
     weights, cut = np.zeros(len(others)), 0.0
     if model.rule.kind == "cuts":

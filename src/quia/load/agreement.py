@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from quia.additive import Additive
 from quia.errors import InstanceError, did_you_mean
 from quia.load import load, load_with_predictor
-from quia.load.additive_probes import additive_probes, undecided
+from quia.load.additive_probes import additive_probes, decisions_of, undecided
 from quia.load.probes import decision_of, probes
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def compare(model: Model, rows: Iterable[Row], *, most_shown: int = MOST_SHOWN) 
     row_list = list(rows)
     as_instance = getattr(model.predict, "instance", dict)
     instances = [as_instance(row) for row in row_list]
-    ours = [decision_of(model.classifier, instance) for instance in instances]
+    ours = decisions_of(model.classifier, instances)
     asked = [i for i, decision in enumerate(ours) if decision is not None]
     theirs: list[str | None] = [None] * len(row_list)
     for i, decision in zip(asked, model.predict([instances[i] for i in asked]), strict=True):
