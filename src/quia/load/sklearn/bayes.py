@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from quia.errors import FormatError, Unsupported
-from quia.load.sklearn.addends import AdditiveHead, Bells, Codes, Weights, classes_of, numbers_of
+from quia.load.sklearn.addends import Addend, AdditiveHead, Bells, Codes, Weights, classes_of, numbers_of
+from quia.load.sklearn.cut_off import least
 from quia.load.sklearn.floats import Floats
 from quia.load.sklearn.labels import Rule
 from quia.load.sklearn.steps import Formula, Known, Lookup
@@ -85,15 +89,51 @@ def _discrete(final: Any, label: Any, classes: Any) -> tuple[Rule, Floats, Float
     return rule, numbers_of(final, "feature_log_prob_", shape), numbers_of(final, "class_log_prior_", shape[:1])
 
 
-def _head(final: Any, addends: Any, rule: Rule, end: Floats, label: Any) -> AdditiveHead:
-    score_rule = ScoreRule("argmax")
-    numbers = tuple(end.tolist())
+def _head(final: Any, addends: Sequence[Addend], rule: Rule, end: Floats, label: Any) -> AdditiveHead:
+    """The head that decides for the first of the greatest scores, or by a cut-off for one that is lowered by it."""
     if label is not None:
+        rule, end = _by_probability(final, rule, end, len(addends))
+    return AdditiveHead(addends, rule, ScoreRule("argmax"), tuple(end.tolist()), KIND)
+
+
+def _by_probability(final: Any, rule: Rule, end: Floats, columns: int) -> tuple[Rule, Floats]:
+    """The classes in the order of their scores, and the ends of these, where a cut-off decides and not the greatest.
+
+    A probability is rounded when it is made of two sums. That is within the margin of the sums unless it is close to 1,
+    where much larger differences of sums are lost.
+    """
+    name = type(final).__name__
+    if len(end) > 2:
         raise Unsupported(
-            f"label is given for a {type(final).__name__}, whose probabilities are rounded powers of its sums",
-            cure="leave it out, or shift the decision by fitting it with other priors",
+            f"label is given for a {name} of {len(end)} classes, whose probabilities are no sums", cure="leave it out"
         )
-    return AdditiveHead(addends, rule, score_rule, numbers, KIND)
+    assert rule.classes is not None
+    assert rule.column is not None
+    assert rule.cuts is not None
+    named, rest = rule.classes
+    limit = -rule.cuts[0]
+    if limit <= 1 and limit * (columns + 8) > columns + 5:
+        raise Unsupported(
+            f"label cuts the probability of {named!r} at {limit:g}, too close to 1 for what the {name} rounds",
+            cure=f"cut that of {rest!r}, as in label='{rest} > {max(1 - limit, 0.0):g}'",
+        )
+    own = rule.column
+    cut = least(lambda sums: np.array(rule.decide(_probabilities(final, sums, own))) == named, sure=False)
+    lowered = end.copy()
+    lowered[own] -= cut
+    return rule._replace(classes=(named, rest) if own == 0 else (rest, named)), lowered
+
+
+def _probabilities(final: Any, sums: Floats, own: int) -> Any:
+    """The probabilities that the model itself makes of scores, of which the one of the class `own` is not 0."""
+    model = copy.copy(final)
+    scores = np.zeros((len(sums), 2))
+    scores[:, own] = sums[:, 0]
+    model._check_X = lambda rows: rows
+    model._joint_log_likelihood = lambda _: scores.copy()
+    with warnings.catch_warnings(), np.errstate(over="ignore"):
+        warnings.simplefilter("ignore")
+        return np.asarray(model.predict_proba(np.zeros((len(sums), 1))), np.float64)
 
 
 def _log(final: Any, shares: Floats) -> Floats:
