@@ -43,11 +43,12 @@ def additive_of(head: AdditiveHead, walk: Walk, frame: Frame, groups: Groups) ->
         _refuse_single(walk, column)
         arriving[column.raw].append((place, column, addend))
 
+    tables = _Tables(len(head.end))
+
     def numbers(raw: int, name: str, missing: bool) -> Numbers:
-        return Numbers(raw, _variable(name, missing, arriving[raw]), single=False)
+        return Numbers(raw, _variable(name, missing, arriving[raw], tables), single=False)
 
     sources = find_sources(walk.names, walk.columns, columns, numbers, takes_missing=False, groups=groups, single=False)
-    tables = _Tables(len(head.end))
     terms: list[tuple[int, Term]] = []
     for index, source in enumerate(sources):
         if isinstance(source, Categories):
@@ -104,17 +105,11 @@ def _operations(column: Column) -> tuple[Operation, ...] | None:
     return tuple(operations)
 
 
-def _variable(name: str, missing: bool, arriving: Sequence[Arriving]) -> Variable:
+def _variable(name: str, missing: bool, arriving: Sequence[Arriving], tables: _Tables) -> Variable:
     """The variable of a raw column of numbers."""
     if not arriving or any(_operations(column) is not None for _, column, _ in arriving):
         return Variable.line(name, missing=missing)
-    return Variable.numeric(name, _cuts(c for _, c, addend in arriving if not addend.is_nothing), missing=missing)
-
-
-def _cuts(columns: Iterable[Column]) -> list[Cut]:
-    """The cuts between whose numbers columns of finitely many values do not change."""
-    begins = dict.fromkeys(_up_to_few(column) for column in columns)  # the one-hot columns of a feature begin alike
-    return [cut_after(border) for border in sorted({border for steps in begins for border in _borders(steps)})]
+    return Variable.numeric(name, tables.cuts(c for _, c, addend in arriving if not addend.is_nothing), missing=missing)
 
 
 def _up_to_few(column: Column) -> tuple[Step, ...]:
@@ -167,7 +162,7 @@ def _terms_of_line(
         patch = _patch(index, variable, column, addend, operations)
         if patch is not None:
             yield place, patch
-    cut = Variable.numeric(variable.name, _cuts(column for _, column, _ in finite), missing=variable.missing)
+    cut = Variable.numeric(variable.name, tables.cuts(column for _, column, _ in finite), missing=variable.missing)
     for place, values in tables.of_cuts(cut, finite):
         yield place, Table(index, values, tuple(cut.cuts))
 
@@ -202,6 +197,16 @@ class _Tables:
 
     scores: int
     cells: int = field(default=0)
+    borders: dict[tuple[Step, ...], list[float]] = field(default_factory=dict)
+
+    def cuts(self, columns: Iterable[Column]) -> list[Cut]:
+        """The cuts between whose numbers columns of finitely many values do not change."""
+        found: set[float] = set()
+        for steps in {_up_to_few(column) for column in columns}:  # the one-hot columns of a feature begin alike
+            if steps not in self.borders:
+                self.borders[steps] = _borders(steps)
+            found.update(self.borders[steps])
+        return [cut_after(border) for border in sorted(found)]
 
     def of_categories(self, source: Categories, arriving: Sequence[Arriving]) -> list[tuple[int, Floats]]:
         """What the states of a nominal variable add, and the place of the first column of each table."""
