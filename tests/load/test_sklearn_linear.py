@@ -18,9 +18,13 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import (
+    ElasticNet,
+    Lasso,
+    LinearRegression,
     LogisticRegression,
     LogisticRegressionCV,
     Perceptron,
+    Ridge,
     RidgeClassifier,
     RidgeClassifierCV,
     SGDClassifier,
@@ -86,8 +90,11 @@ def test_random_pipelines(seed: int, final: Any) -> None:
     assert pipelines.same_decisions(loaded, model, pipelines.hard_rows(rng, loaded, frame, 120)) > 60
 
 
-@pytest.mark.parametrize("final", LINEAR, ids=lambda final: type(final).__name__)
-@pytest.mark.parametrize("y", [TWO, THREE], ids=["two", "three"])
+@pytest.mark.parametrize(
+    ("final", "y"),
+    [*((final, TWO) for final in LINEAR), *((final, THREE) for final in LINEAR[::2])],
+    ids=lambda value: type(value).__name__,
+)
 @pytest.mark.filterwarnings("ignore")
 def test_where_a_number_makes_the_decision_change(final: Any, y: Any) -> None:
     """Where scikit-learn's own score changes its sign, one and two steps beside: we differ only inside the margin."""
@@ -273,6 +280,19 @@ def test_coefficients_of_zero_and_a_search() -> None:
     ranged = loaded.with_ranges(dict.fromkeys("abcde", (-1e5, 1e5)))
     for row, their in zip(x, search.predict(x), strict=True):
         assert ranged.classify(row) == {"bad": "no", "good": "yes"}[their]
+
+
+@pytest.mark.parametrize("final", [LinearRegression(), Ridge(), Lasso(0.01), ElasticNet(0.01)], ids=str)
+def test_regressions_with_limits(final: Any) -> None:
+    model = make_pipeline(StandardScaler(), final).fit(X, Z)
+    loaded = quia.load(model, ranges={"x0": (-9, 9)}, data=WIDER, label="low < -0.5 <= middle < 1 <= high")
+    rows = np.vstack([X, *(rows_beside(lambda r, at=at: model.predict(r) - at, X[:9], 0, -9, 9) for at in (-0.5, 1.0))])
+    theirs = np.array(["low", "middle", "high"])[np.digitize(model.predict(rows), [-0.5, 1.0])]
+    for row, their in zip(rows, theirs, strict=True):
+        (score,) = loaded.scores(loaded.encode(row))
+        assert loaded.classify(row) == their or min(abs(score + 0.5), abs(score - 1)) <= loaded.margin
+    with pytest.raises(Unsupported, match="decides on no class"):
+        quia.load(model)
 
 
 def refitted(final: Any, **attributes: Any) -> Any:

@@ -90,6 +90,7 @@ _READERS: dict[str, Callable[[Any, Any, Any], Head | AdditiveHead]] = {
     **{f"xgboost.sklearn.{name}": _xgboost for name in _XGBOOST},
     **{f"lightgbm.sklearn.{name}": _lightgbm for name in ("LGBMClassifier", "LGBMRegressor")},
     **dict.fromkeys(linear.KINDS, linear.linear),
+    **dict.fromkeys(linear.REGRESSIONS, linear.regression),
     "sklearn.naive_bayes.GaussianNB": bayes.gaussian,
     "sklearn.naive_bayes.MultinomialNB": bayes.multinomial,
     "sklearn.naive_bayes.ComplementNB": bayes.complement,
