@@ -31,7 +31,9 @@ COUNTS = np.clip(np.round((X - X.mean(axis=0)) / X.std(axis=0) * 2 + 3), 0, 6).a
 def test_gaussian(y: Any, steps: Any) -> None:
     """What is added is quadratic in the number; we differ from scikit-learn only where its scores are equal."""
     model = make_pipeline(*steps, GaussianNB()).fit(X, y)
-    loaded = quia.load(skops.io.loads(skops.io.dumps(model)), data=X.mean(axis=0) + 3 * (X - X.mean(axis=0)))
+    loaded = quia.load(
+        skops.io.loads(skops.io.dumps(model)), data=X.mean(axis=0) + 3 * (X - X.mean(axis=0)), check=False
+    )
     assert 0 < loaded.margin < 1e-8
 
     def joint(rows: Any) -> Any:
@@ -44,12 +46,12 @@ def test_gaussian(y: Any, steps: Any) -> None:
         return scores.max(axis=1) - scores[:, 0]
 
     beside = [
-        rows_beside(gap, X[:25], column, *(X[:, column].mean() + 3 * X[:, column].std() * np.array([-s, s])))
+        rows_beside(gap, X[:12], column, *(X[:, column].mean() + 3 * X[:, column].std() * np.array([-s, s])))
         for column in range(3)
         for s in (0.3, 0.9)
     ]
     rows = np.vstack([X, *beside])
-    assert len(rows) > 400
+    assert len(rows) > 250
     same = [same_but_for_rounding(loaded, row, their) for row, their in zip(rows, model.predict(rows), strict=True)]
     assert all(same[:150])
     assert sum(same) > 0.8 * len(same)
