@@ -162,6 +162,28 @@ def test_what_numbers_become(way: Any, kind: str) -> None:
         assert same_but_for_rounding(loaded, row, str(their)), row
 
 
+def test_reasons_of_numbers_that_are_scaled_and_binned() -> None:
+    """No row with the facts of a reason, at or beside a cut, is decided otherwise; without one of them some are."""
+    rng = np.random.default_rng(7)
+    x = rng.uniform(-3, 3, (200, 3))
+    x[:2] = [[-3] * 3, [3] * 3]  # so that an edge is 0
+    y = (np.sign(x) @ [1, -1.5, 0.5] + x @ [0.1, 0.3, -0.2] > 0).astype(int)
+    bins = KBinsDiscretizer(4, strategy="uniform", encode="onehot-dense")
+    model = make_pipeline(FeatureUnion([("a", StandardScaler()), ("b", bins)]), LogisticRegression(C=30)).fit(x, y)
+    loaded = quia.load(model, data=x)
+    cuts = np.array([-3, -1.5, 0, 1.5, 3.0])
+    edges = np.concatenate([cuts[:-1], np.nextafter(cuts[1:], -9), [3.0, -1e-150]])
+    every = np.array(np.meshgrid(edges, edges, edges)).reshape(3, -1).T
+    for row in x[:25]:
+        why = quia.explain(loaded, row)
+        for reason in why.sufficient_reasons():
+            kept = [loaded.variables[j].name in reason.features for j in range(3)]
+            assert set(model.predict(np.where(kept, row, every)).astype(str)) == {why.decision}
+            for j in np.flatnonzero(kept):
+                without = [keeps and j != own for own, keeps in enumerate(kept)]
+                assert len(set(model.predict(np.where(without, row, every)))) == 2
+
+
 def people(rows: int = 200) -> tuple[pd.DataFrame, Any]:
     rng = np.random.default_rng(2)
     frame = pd.DataFrame(

@@ -12,6 +12,7 @@ import numpy as np
 from quia.additive import Additive
 from quia.errors import InstanceError
 from quia.load.probes import decision_of, value_in, values_around
+from quia.places import SMALLEST
 from quia.terms import Floats, Line, Table, Term
 from quia.variables import Variable
 
@@ -59,12 +60,14 @@ def scores_of(model: Additive, rows: Sequence[Mapping[str, Any]]) -> Floats | No
             variable = model.variables[v]
             values = [row[variable.name] for row in rows]
             if variable.is_line:
+                if not all(isinstance(value, (int, float)) for value in values):
+                    return None
                 columns[v] = np.array(values, np.float64)
                 if not variable.missing and np.isnan(columns[v]).any():
                     return None
             else:
                 columns[v] = np.array([variable.encode(value) for value in values], np.int64)
-    except (InstanceError, KeyError, TypeError, ValueError):
+    except (InstanceError, KeyError, OverflowError):
         return None
     for term in model.terms:
         if term.variable not in columns:  # it adds the same to every row
@@ -146,6 +149,8 @@ def _value(variable: Variable, terms: list[Term], ends: tuple[float, float] | No
         number = ends[0] + (ends[1] - ends[0]) * rng.random()
         if rng.random() < 0.3:
             number = float(round(number))
+    if 0 < abs(number) < SMALLEST:  # which counts as 0
+        number = math.copysign(SMALLEST, number)
     return min(max(number, ends[0]), ends[1])
 
 
