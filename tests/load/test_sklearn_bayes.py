@@ -17,7 +17,7 @@ import quia
 from quia.errors import FormatError, InstanceError, Unsupported
 
 sys.path.insert(0, str(Path(__file__).parent))
-from additive import rows_beside, same_but_for_rounding
+from boundaries import rows_beside, same_but_for_rounding
 
 RNG = np.random.default_rng(0)
 X = RNG.normal([0, 40, -3], [1, 12, 0.1], (150, 3))

@@ -54,7 +54,7 @@ from quia.load.agreement import check
 
 sys.path.insert(0, str(Path(__file__).parent))
 import pipelines
-from additive import rows_beside, same_but_for_rounding
+from boundaries import rows_beside, same_but_for_rounding
 
 RNG = np.random.default_rng(0)
 X = RNG.normal([0, 40, -3, 1e4], [1, 12, 0.1, 3e3], (150, 4))
@@ -151,7 +151,7 @@ def test_what_numbers_become(way: Any, kind: str) -> None:
     cuts = [cut.threshold for term in loaded.terms for cut in getattr(term, "cuts", ())]
     cuts += [cut.threshold for variable in loaded.variables if not variable.is_line for cut in variable.cuts]
     assert bool(cuts) == (kind != "line" or isinstance(way, SimpleImputer))
-    rows = [list(row) for row in 1.5 * x[:60]]
+    rows = [list(row) for row in np.vstack([1.5 * x[:40], 5 * x[:60]])]
     for at in [*cuts, -1.0]:
         for number in (at, math.nextafter(at, -math.inf), math.nextafter(at, math.inf)):
             for base in x[rng.integers(0, 120, 3)]:
