@@ -83,7 +83,7 @@ Addend = Weights | Bells | Codes
 
 
 class AdditiveHead(NamedTuple):
-    """An additive model: its scores begin with `start`, each column adds its `addends`, and `end` is added.
+    """An additive model: its scores begin with 0, each column adds its one of `addends`, and `end` is added.
 
     `rule` names the classes, and makes decisions of what the model itself predicts; `score_rule` tells the class from
     the scores. `before(j)` is a step that the model itself puts before its column j.
