@@ -177,7 +177,11 @@ def hard_rows(rng: np.random.Generator, graph: Any, frame: pd.DataFrame, count: 
         values: list[Any] = list(rows[variable.name])
         pool: list[Any] = []
         strange: list[Any] = []
-        if variable.is_numeric:
+        if variable.is_line:
+            known = [float(value) for value in frame[variable.name].dropna()[:40]]
+            pool = [beside for x in known for beside in (x, math.nextafter(x, math.inf), -x, 10 * x)] + [0.0]
+            strange = [math.nan]
+        elif variable.is_numeric:
             for threshold, _ in variable.cuts:
                 near = np.float32(threshold)
                 singles = [np.nextafter(near, np.float32(-np.inf)), near, np.nextafter(near, np.float32(np.inf))]

@@ -51,6 +51,7 @@ def check(graph, predict, rng, instances=6):
             (why.necessary_reasons(), oracle.minimal(map(frozenset, changed))),
         ):
             assert {frozenset(r.features) for r in found} == {frozenset(names[i] for i in e) for e in expected}
+            assert found.exact_count() == len(expected)
 
 
 @pytest.mark.parametrize("block", range(4))
@@ -107,3 +108,66 @@ def test_lightgbm_with_categories(seed):
         lambda rows: [str(int(p > 0.5)) for p in model.booster_.predict(table(rows))],
         random.Random(seed),
     )
+
+
+ADDITIVE = [
+    "linear_model.LogisticRegression",
+    "linear_model.LogisticRegressionCV",
+    "svm.LinearSVC",
+    "linear_model.SGDClassifier",
+    "linear_model.RidgeClassifier",
+    "linear_model.RidgeClassifierCV",
+    "linear_model.Perceptron",
+    "discriminant_analysis.LinearDiscriminantAnalysis",
+    "naive_bayes.CategoricalNB",
+    "naive_bayes.BernoulliNB",
+    "naive_bayes.MultinomialNB",
+    "naive_bayes.ComplementNB",
+    "naive_bayes.GaussianNB",
+]
+
+
+@pytest.mark.parametrize("several", [False, True], ids=["two classes", "three classes"])
+@pytest.mark.parametrize("name", ADDITIVE)
+@pytest.mark.filterwarnings("ignore")
+def test_additive_models_of_scikit_learn(name, several):
+    """Categories, bins and missing values, encoded in a pipeline: the reasons are those of its own predict."""
+    pytest.importorskip("sklearn")
+    from importlib import import_module
+
+    import pandas as pd
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder
+
+    rng = np.random.default_rng(len(name) + several)
+    module, _, kind = name.rpartition(".")
+    final = getattr(import_module(f"sklearn.{module}"), kind)(
+        **({"Cs": 2, "cv": 2} if kind.endswith("CV") and "Logistic" in kind else {})
+    )
+    jobs, towns = ["none", "new", "old"], ["here", "there"]
+    x = pd.DataFrame(
+        {
+            "job": rng.choice(jobs, 200),
+            "age": np.where(rng.random(200) < 0.15, np.nan, rng.integers(18, 80, 200)),
+            "town": rng.choice(towns, 200),
+            "sum": rng.normal(size=200),
+        }
+    )
+    score = x.job.map({"none": -1, "new": 0.4, "old": 1}) + x.age.fillna(30) / 40 + (x.town == "here") + x["sum"]
+    y = np.digitize(score + rng.normal(0, 0.5, 200), [1.6, 2.6] if several else [2])
+    codes = kind == "CategoricalNB"
+    encode = "ordinal" if codes else "onehot-dense"
+    bins = make_pipeline(SimpleImputer(), KBinsDiscretizer(3, encode=encode, strategy="uniform"))
+    coding = OrdinalEncoder() if codes else OneHotEncoder(sparse_output=False, drop="if_binary")
+    ways = ColumnTransformer([("c", coding, ["job", "town"]), ("n", bins, ["age", "sum"])])
+    model = make_pipeline(ways, final).fit(x, y)
+    loaded = quia.load(model)
+    assert isinstance(loaded, quia.Additive)
+    assert [v.size for v in loaded.variables] == [3, 4, 2, 4]  # three bins and a missing value
+
+    def predict(rows):
+        return [str(their) for their in model.predict(pd.DataFrame(rows, columns=x.columns))]
+
+    check(loaded, predict, random.Random(0), instances=4)

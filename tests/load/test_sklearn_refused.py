@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
+from sklearn.dummy import DummyClassifier
 from sklearn.impute import KNNImputer
-from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -56,12 +57,12 @@ class Contrary(DecisionTreeClassifier):
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (LogisticRegression().fit(X, Y), "no decision tree"),
+        (KNeighborsClassifier().fit(X, Y), "decides by the nearest rows"),
         (DecisionTreeClassifier(), "not fitted"),
         (DecisionTreeClassifier().fit(X, np.column_stack([Y, 1 - Y])), "2 outputs"),
         (DecisionTreeRegressor().fit(X, Y), "label"),
         (Contrary().fit(X, Y), "derived from DecisionTreeClassifier"),
-        (make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y), "no decision tree"),
+        (make_pipeline(StandardScaler(), DummyClassifier()).fit(X, Y), "is neither of decision trees nor a sum"),
     ],
 )
 def test_models_that_are_no_trees(model: Any, words: str) -> None:

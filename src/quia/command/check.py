@@ -86,15 +86,14 @@ def _refuse_unrecognised(arguments: argparse.Namespace) -> None:
 
 
 def _compared(arguments: argparse.Namespace, classifier: Classifier, model: Model | None) -> Agreement:
-    from quia.load.agreement import PROBES, compare, compare_predicted
-    from quia.load.probes import probes
+    from quia.load.agreement import compare, compare_predicted, generated
     from quia.rows import open_rows
 
     with working("comparing decisions"):
         rows = _records(open_rows(arguments.data), classifier, arguments.predicted)
         if model is None:
             return compare_predicted(classifier, rows, arguments.predicted)
-        return compare(model, [*rows, *probes(model.classifier, limit=PROBES)])
+        return compare(model, [*rows, *generated(model.classifier)])
 
 
 def _records(table: RowFile, classifier: Classifier, predicted: str | None) -> list[dict[str, str]]:

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from quia.additive import Additive
 from quia.errors import InstanceError, did_you_mean
 from quia.load import load, load_with_predictor
+from quia.load.additive_probes import additive_probes, decisions_of, undecided
 from quia.load.probes import decision_of, probes
 
 if TYPE_CHECKING:
@@ -79,12 +81,21 @@ class Agreement:
         }
 
 
+def generated(classifier: Classifier, limit: int = PROBES) -> list[dict[str, Any]]:
+    """At most so many rows at and around the thresholds of a classifier."""
+    return (additive_probes if isinstance(classifier, Additive) else probes)(classifier, limit=limit)  # type: ignore[arg-type]
+
+
 def compare(model: Model, rows: Iterable[Row], *, most_shown: int = MOST_SHOWN) -> Agreement:
-    """The agreement on these rows: a row that both refuse agrees, one that only the model refuses counts as refused."""
+    """The agreement on these rows: a row that both refuse agrees, one that only the model refuses counts as refused.
+
+    A row of an additive model agrees also where its scores are equal but for rounding, which is not defined: the
+    model's library may add numbers up in any order.
+    """
     row_list = list(rows)
     as_instance = getattr(model.predict, "instance", dict)
     instances = [as_instance(row) for row in row_list]
-    ours = [decision_of(model.classifier, instance) for instance in instances]
+    ours = decisions_of(model.classifier, instances)
     asked = [i for i, decision in enumerate(ours) if decision is not None]
     theirs: list[str | None] = [None] * len(row_list)
     for i, decision in zip(asked, model.predict([instances[i] for i in asked]), strict=True):
@@ -92,8 +103,8 @@ def compare(model: Model, rows: Iterable[Row], *, most_shown: int = MOST_SHOWN) 
     refused = sum(own is not None and their is None for own, their in zip(ours, theirs, strict=True))
     differing = [
         Disagreement(row, own, their)
-        for row, own, their in zip(row_list, ours, theirs, strict=True)
-        if their is not None and own != their
+        for row, instance, own, their in zip(row_list, instances, ours, theirs, strict=True)
+        if their is not None and own != their and not undecided(model.classifier, instance, own, their)
     ]
     agreed = len(row_list) - refused - len(differing)
     return Agreement(len(row_list), agreed, refused, len(differing), tuple(differing[:most_shown]))
@@ -116,7 +127,7 @@ def check(
     if predicted is not None:
         return compare_predicted(load(source, format=format, **options), rows, predicted)
     model = load_with_predictor(source, format=format, **{"check": False, **options})
-    return compare(model, [*rows, *probes(model.classifier, limit=limit)])
+    return compare(model, [*rows, *generated(model.classifier, limit)])
 
 
 def compare_predicted(classifier: Classifier, rows: Iterable[Row], column: str) -> Agreement:

@@ -53,7 +53,7 @@ def probes(classifier: Classifier, *, limit: int, seed: int = 0) -> list[dict[st
         for node in inner[: limit - len(rows)]:
             variable = classifier.variables[classifier.nodes[node][0]]
             base = _row(classifier, present, _possible_states(classifier, node, parent_of), rng)
-            values = _values_around(variable, [states for states, _ in classifier.nodes[node][2]], rng)
+            values = values_around(variable, [states for states, _ in classifier.nodes[node][2]], rng)
             rows.extend({**base, variable.name: value} for value in values)
     return rows[:limit]
 
@@ -69,7 +69,7 @@ def _ensemble_probes(ensemble: Ensemble, limit: int, rng: random.Random) -> list
         node = int(inner[rng.randrange(len(inner))])
         base = _row(ensemble, present, _states_in_tree(ensemble, node, parents), rng)
         variable, yes, no = _test(ensemble, node)
-        values = _values_around(ensemble.variables[variable], [yes, no], rng)
+        values = values_around(ensemble.variables[variable], [yes, no], rng)
         chosen = rng.sample(values, min(len(values), 8))
         rows.extend({**base, ensemble.variables[variable].name: value} for value in chosen)
     return [*rows, *_between(ensemble, rows, limit - len(rows), rng)][:limit]
@@ -101,7 +101,7 @@ def _between(
         variable = variable_of[names[low]]
         for taken in (low, high):
             mixed = {**here, **{name: there[name] for name in names[:taken]}}
-            values = [_value_in(variable, rng.randrange(variable.size), rng) for _ in range(2)]
+            values = [value_in(variable, rng.randrange(variable.size), rng) for _ in range(2)]
             found.extend([mixed, *({**mixed, variable.name: value} for value in values)])
     return found
 
@@ -171,7 +171,7 @@ def _row(
     for index in present:
         variable = classifier.variables[index]
         states = possible.get(index, ((0, variable.size - 1),))
-        row[variable.name] = _value_in(variable, _random_state(states, rng), rng)
+        row[variable.name] = value_in(variable, _random_state(states, rng), rng)
     return row
 
 
@@ -191,7 +191,7 @@ def _random_state(states: Ranges, rng: random.Random) -> int:
     raise AssertionError("no state")
 
 
-def _value_in(variable: Variable, state: int, rng: random.Random) -> Any:
+def value_in(variable: Variable, state: int, rng: random.Random) -> Any:
     """A value in a state."""
     if variable.labels is not None:
         return _label_value(variable, variable.labels[state])
@@ -231,11 +231,11 @@ def _as_number(label: str) -> float | None:
         return None
 
 
-def _values_around(variable: Variable, edges: Sequence[Ranges], rng: random.Random) -> list[Any]:
+def values_around(variable: Variable, edges: Sequence[Ranges], rng: random.Random) -> list[Any]:
     """Values at and beside the borders between a node's edges; for a nominal variable, a sample of its values."""
     if variable.labels is not None:
         states = [state for ranges in edges for state in members(ranges)]
-        return [_value_in(variable, state, rng) for state in rng.sample(states, min(len(states), 20))]
+        return [value_in(variable, state, rng) for state in rng.sample(states, min(len(states), 20))]
     last = len(variable.cuts)
     borders = {high for ranges in edges for _, high in ranges if high < last}
     borders |= {low - 1 for ranges in edges for low, _ in ranges if 0 < low <= last}

@@ -1,4 +1,4 @@
-"""scikit-learn's trees and ensembles of them, alone or at the end of a pipeline, as classifiers of the raw columns."""
+"""scikit-learn's trees, ensembles, linear models and naive Bayes, alone or in a pipeline, on the raw columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OPTIONS = ("label", "threshold", "one_hot", "features", "classes", "check")
 
 
 def convert(estimator: Any, **options: Any) -> Classifier:
-    """The classifier of a fitted tree, ensemble or pipeline.
+    """The classifier of a fitted tree, ensemble, linear model, naive Bayes or pipeline that ends in one.
 
     `label` makes decisions of probabilities ('bad >= 0.3') or of a regressor's values ('low < 100 <= high');
     `threshold` is the number, or several, from which on a regressor's value is another class; `one_hot` names groups of

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from quia.errors import FormatError, Unsupported
 from quia.load.sklearn.boosted import Chosen, histogram_tree
-from quia.load.sklearn.floats import number_of, ordinal_of
+from quia.load.sklearn.cut_off import least
 from quia.load.sklearn.head import (
     CLASSIFIERS,
     Head,
@@ -28,7 +28,6 @@ from quia.load.sklearn.labels import Rule
 from quia.load.sklearn.tree import Tree, tree_of
 from quia.sums import Rule as ScoreRule
 
-_BESIDE = 2000  # how many numbers on either side of a border are tried, to see that there is only one
 _MOST_CELLS = 2_000_000  # in a table that the model is given at once
 _SMALL = 1e-20  # two sums that differ by so little have equal probabilities
 
@@ -199,7 +198,7 @@ def _binary(final: Any, rule: Rule, label: Any) -> tuple[Rule, ScoreRule]:
     With a cut-off, at the least sum whose probability decides for the second class.
     """
     if label is None:
-        cut = _least(lambda sums: _own(final, sums, "predict") == final.classes_[1])
+        cut = least(lambda sums: _own(final, sums, "predict") == final.classes_[1])
         return rule, ScoreRule("cuts", (cut,))
     if rule.cuts is None or rule.classes is None:
         raise Unsupported(
@@ -207,7 +206,7 @@ def _binary(final: Any, rule: Rule, label: Any) -> tuple[Rule, ScoreRule]:
             cure="write a cut-off such as 'bad >= 0.3'",
         )
     name = rule.classes[0] if rule.column == 1 else rule.classes[1]  # which has the greater sums
-    cut = _least(lambda sums: np.array(rule.decide(_own(final, sums, "predict_proba"))) == name)
+    cut = least(lambda sums: np.array(rule.decide(_own(final, sums, "predict_proba"))) == name)
     ordered = rule if name == rule.classes[1] else rule._replace(classes=rule.classes[::-1])
     return ordered, ScoreRule("cuts", (cut,))
 
@@ -241,25 +240,3 @@ def _own(final: Any, sums: npt.NDArray[np.float64], method: str) -> Any:
             model._raw_predict = lambda *_, some=some, **__: some.copy()
             made.append(getattr(model, method)(np.zeros((len(some), model.n_features_in_))))
     return np.concatenate(made)
-
-
-def _least(holds: Any) -> float:
-    """The least sum for which a test holds, found by halving the floats; an error if it does not hold from there on."""
-    low, high = np.array([-1e300]), np.array([1e300])
-    below, above = (int(ordinal_of(x)[0]) for x in (low, high))
-    ends = holds(np.array([low, high]))
-    if ends[0] or not ends[1]:
-        raise Unsupported("the cut-off of label puts every row into one class", cure="choose one that splits them")
-    while above - below > 1:
-        middle = (below + above) // 2
-        if holds(number_of(np.array([[middle]])))[0]:
-            above = middle
-        else:
-            below = middle
-    around = number_of(np.arange(above - _BESIDE, above + _BESIDE)[:, None])
-    if (holds(around) != (np.arange(2 * _BESIDE) >= _BESIDE)).any():
-        raise Unsupported(
-            "the probabilities of the model do not grow with its sums to the last bit, so that a cut-off is not exact",
-            cure="leave label out, or choose another cut-off",
-        )
-    return float(number_of(np.array([above]))[0])

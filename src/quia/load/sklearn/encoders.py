@@ -57,6 +57,8 @@ def _encoded(walk: Walk, encoder: Any, frame: Frame, counts: Sequence[int]) -> l
     """The columns of an encoder whose feature i becomes counts[i] columns, in the features' order."""
     known = [[_plain(walk, category) for category in categories] for categories in encoder.categories_]
     output_for = _EncoderOutput(encoder, known)
+    dtype = np.dtype(getattr(encoder, "dtype", np.float64))
+    single = dtype.kind == "f" and dtype.itemsize < 8
     columns: list[Column] = []
     start = 0
     for index, (column, categories, count) in enumerate(zip(frame.columns, known, counts, strict=True)):
@@ -76,11 +78,14 @@ def _encoded(walk: Walk, encoder: Any, frame: Frame, counts: Sequence[int]) -> l
             for position, number in (row or {}).items():
                 outputs[position][category] = number
         for position, outputs_of_column in enumerate(outputs):
-            others = [None if row is None else row.get(position, 0.0) for row in special]
-            columns.append(column.then(Lookup(walk.step, shared, outputs_of_column, None in missing, *others)))
+            other, gone, none = (None if row is None else row.get(position, 0.0) for row in special)
+            lookup = Lookup(walk.step, shared, outputs_of_column, None in missing, other, gone, none, single)
+            columns.append(column.then(lookup))
         if not count:  # its only category is dropped, but unknown categories may still be refused
-            others = [None if row is None else 0.0 for row in special]
-            walk.columns.append(column.then(Lookup(walk.step, Known.of(present), {}, None in missing, *others)))
+            other, gone, none = (None if row is None else 0.0 for row in special)
+            walk.columns.append(
+                column.then(Lookup(walk.step, Known.of(present), {}, None in missing, other, gone, none))
+            )
         start += count
     walk.check_width(start, output_for.width)
     return columns

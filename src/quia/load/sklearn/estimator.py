@@ -15,7 +15,7 @@ from quia.graph import DecisionGraph
 from quia.load import agreement
 from quia.load.binary import numbered
 from quia.load.ensembles import simplest
-from quia.load.probes import probes
+from quia.load.sklearn.added import additive_of
 from quia.load.sklearn.follow import Frame, Walk, follow, passes
 from quia.load.sklearn.head import Head
 from quia.load.sklearn.heads import head_of
@@ -23,7 +23,7 @@ from quia.load.sklearn.joined import Joined, joined
 from quia.load.sklearn.labels import Cutoff
 from quia.load.sklearn.one_hot import Groups, look_for_groups, read_groups
 from quia.load.sklearn.predict import Predictor
-from quia.load.sklearn.sources import Categories, Source, Split, find_sources
+from quia.load.sklearn.sources import Categories, Source, Split, cut_by_tests, find_sources
 from quia.load.sklearn.steps import Column
 from quia.load.sklearn.tree import LEAF, Tree
 from quia.ranges import Ranges, difference
@@ -53,7 +53,7 @@ def model_of(
     final, transformers = _final_and_steps(estimator)
     head = head_of(final, label, classes)
     names = _names(estimator, features)
-    walk = Walk(names)
+    walk = Walk(names, to_trees=isinstance(head, Head))
     frame = Frame([Column(raw) for raw in range(len(names))])
     for name, transformer in transformers:
         walk.path.append(name)
@@ -62,20 +62,28 @@ def model_of(
     walk.path.append(type(final).__name__)
     walk.check_width(len(frame.columns), int(final.n_features_in_))
     groups = read_groups(one_hot, names)
-    columns, routes_missing = head.arriving(walk, frame), head.routes_missing(frame.sparse)
-    trees = joined(head.trees, routes_missing=routes_missing)
-    splits = trees.splits
-    _look_for_groups(names, columns, splits, groups)
-    sources = find_sources(
-        names, walk.columns, columns, splits, takes_missing=routes_missing, groups=groups, single=head.single
-    )
-    states = _States(columns, sources)
-    classifier = _graph(head, trees, states) if head.sums is None else _ensemble(head, trees, states)
+    if isinstance(head, Head):
+        classifier, sources = _of_trees(head, walk, frame, groups)
+    else:
+        classifier, sources = additive_of(head, walk, frame, groups)
     predictor = Predictor(estimator, final, names, tuple(sources), head.rule, by_probability=label is not None)
     model = agreement.Model(classifier, predictor)
     if check:
         _compare(model)
     return model
+
+
+def _of_trees(head: Head, walk: Walk, frame: Frame, groups: Groups) -> tuple[Classifier, list[Source]]:
+    """The classifier of trees on the columns of a frame, and where its variables come from."""
+    columns, routes_missing = head.arriving(walk, frame), head.routes_missing(frame.sparse)
+    trees = joined(head.trees, routes_missing=routes_missing)
+    _look_for_groups(walk.names, columns, trees.splits, groups)
+    numbers = cut_by_tests(columns, trees.splits, takes_missing=routes_missing, single=head.single)
+    sources = find_sources(
+        walk.names, walk.columns, columns, numbers, takes_missing=routes_missing, groups=groups, single=head.single
+    )
+    states = _States(columns, sources)
+    return _graph(head, trees, states) if head.sums is None else _ensemble(head, trees, states), sources
 
 
 def _best_estimator(estimator: Any) -> Any:
@@ -205,7 +213,7 @@ def _children_first(tree: Tree) -> list[int]:
 
 
 def _compare(model: agreement.Model) -> None:
-    report = agreement.compare(model, probes(model.classifier, limit=agreement.PROBES))
+    report = agreement.compare(model, agreement.generated(model.classifier))
     if report.disagreements:
         raise QuiaError(
             f"what was loaded does not decide as the model does: {report.disagreements[0]};"

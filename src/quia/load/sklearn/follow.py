@@ -1,4 +1,4 @@
-"""Following every raw column through a pipeline, up to the tree."""
+"""Following every raw column through a pipeline, up to the model at its end."""
 
 from __future__ import annotations
 
@@ -30,10 +30,12 @@ class Frame(NamedTuple):
 class Walk:
     """The state of a walk through a pipeline: where it is, for messages, and every column made so far, used or not.
 
-    Unused columns count because a step may refuse a value in a column that the tree never reads.
+    Unused columns count because a step may refuse a value in a column that the model never reads. `to_trees` says that
+    it ends in trees, which need no scaling.
     """
 
     names: Sequence[str]
+    to_trees: bool = True
     path: list[str] = field(default_factory=list)
     columns: list[Column] = field(default_factory=list)
     steps: int = 0
@@ -147,8 +149,7 @@ def _with_weight(walk: Walk, columns: Sequence[Column], weight: Any) -> Sequence
         raise Unsupported(
             f"{walk.step} has the transformer weight {shown(weight)}", cure="give weights that are numbers"
         )
-    factor = float(weight)
-    return [column.then(Formula(lambda x: x * factor)) for column in columns]
+    return [column.then(Formula.of([("multiply", float(weight))])) for column in columns]
 
 
 def identity(walk: Walk, transformer: Any, frame: Frame) -> Frame:
@@ -157,7 +158,8 @@ def identity(walk: Walk, transformer: Any, frame: Frame) -> Frame:
         name = getattr(transformer.func, "__name__", repr(transformer.func))
         raise Unsupported(
             f"{walk.step} applies the function {name}, which cannot be inverted exactly",
-            cure="apply it before the pipeline and name the new column, or leave it out: a tree needs no scaling",
+            cure="apply it before the pipeline and name the new column"
+            + (", or leave it out: a tree needs no scaling" if walk.to_trees else ""),
         )
     return Frame([column.then(NoMissing()) for column in frame.columns]) if transformer.validate else frame
 
@@ -225,8 +227,12 @@ def _refused(walk: Walk, kind: str) -> Unsupported:
     if kind in ("PowerTransformer", "QuantileTransformer"):
         why = "whose curve cannot be inverted to the last bit"
         cure = "leave it out and fit again: the splits of a tree do not depend on such a scaling"
+        if not walk.to_trees:
+            cure = "fit again with a StandardScaler in its place, or transform before, and name the new columns"
     else:
         why = "which cannot be inverted exactly to tests on the raw columns"
+        if not walk.to_trees:
+            why = "which is no scaling, filling, binning or encoding of one raw column at a time"
         known = sorted(path.rpartition(".")[2] for path in _FOLLOWERS)
         cure = f"transform before, and name the new columns, or use {listed(known, most=20)}"
     return Unsupported(f"{walk.step} is a {kind}, {why}", cure=cure)

@@ -1,4 +1,4 @@
-"""What a pipeline may end in: a tree, or an ensemble of trees; anything else is refused by name."""
+"""What a pipeline may end in: trees, or a linear or naive Bayes classifier; anything else is refused by name."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from quia.errors import FormatError, Unsupported, listed
-from quia.load.sklearn import boosted, boosting, votes
+from quia.load.sklearn import bayes, boosted, boosting, linear, votes
+from quia.load.sklearn.addends import AdditiveHead
 from quia.load.sklearn.head import OWN_TREES, TREES, Head, boosted_rule, one_tree, rule_of
 from quia.load.sklearn.labels import Rule
 from quia.load.sklearn.tree import probabilities, takes_missing, tree_of
 
 _FORESTS = ("RandomForestClassifier", "ExtraTreesClassifier", "RandomForestRegressor", "ExtraTreesRegressor")
 _XGBOOST = ("XGBClassifier", "XGBRegressor", "XGBRFClassifier", "XGBRFRegressor")
+_NEITHER = "is neither of decision trees nor a sum of what each column adds"
 _WHY_NOT = {
     "AdaBoostRegressor": "predicts the weighted median of its trees, which is no sum",
     "VotingRegressor": "is a mean of regressors that need not be trees",
@@ -20,11 +22,18 @@ _WHY_NOT = {
     "StackingRegressor": "predicts by a model of what its estimators predict, which is no sum",
     "IsolationForest": "tells outliers by the lengths of paths, which are no classes",
     "RandomTreesEmbedding": "predicts nothing",
+    "CalibratedClassifierCV": "decides by the mean of several curves, which is no sum of what each column adds",
+    "OneVsRestClassifier": "compares what several models predict, each made of its own sum",
+    "OneVsOneClassifier": "counts what several models decide, which is no sum",
+    "SVC": "compares with its support vectors, which is no sum of what each column adds",
+    "KNeighborsClassifier": "decides by the nearest rows, which is no sum",
+    "MLPClassifier": "has layers between its columns and its scores",
+    "QuadraticDiscriminantAnalysis": "multiplies its columns with each other",
 }
 
 
-def head_of(final: Any, label: Any, classes: Any) -> Head:
-    """The head of a fitted estimator; an error if it is not one of trees."""
+def head_of(final: Any, label: Any, classes: Any) -> Head | AdditiveHead:
+    """The head of a fitted estimator; an error if it is neither of trees nor additive."""
     kind = f"{type(final).__module__}.{type(final).__qualname__}"
     reader = _READERS.get(kind)
     if reader is None:
@@ -64,7 +73,7 @@ def _lightgbm(final: Any, label: Any, classes: Any) -> Head:
     return _assembled(final, rule, made, single=False, kind="boosted trees")
 
 
-_READERS: dict[str, Callable[[Any, Any, Any], Head]] = {
+_READERS: dict[str, Callable[[Any, Any, Any], Head | AdditiveHead]] = {
     **{OWN_TREES + name: _own_tree for name in TREES},
     **{f"sklearn.ensemble._forest.{name}": votes.forest for name in _FORESTS},
     **{f"sklearn.ensemble._bagging.{name}": votes.bagging for name in ("BaggingClassifier", "BaggingRegressor")},
@@ -80,6 +89,13 @@ _READERS: dict[str, Callable[[Any, Any, Any], Head]] = {
     },
     **{f"xgboost.sklearn.{name}": _xgboost for name in _XGBOOST},
     **{f"lightgbm.sklearn.{name}": _lightgbm for name in ("LGBMClassifier", "LGBMRegressor")},
+    **dict.fromkeys(linear.KINDS, linear.linear),
+    **dict.fromkeys(linear.REGRESSIONS, linear.regression),
+    "sklearn.naive_bayes.GaussianNB": bayes.gaussian,
+    "sklearn.naive_bayes.MultinomialNB": bayes.multinomial,
+    "sklearn.naive_bayes.ComplementNB": bayes.complement,
+    "sklearn.naive_bayes.BernoulliNB": bayes.bernoulli,
+    "sklearn.naive_bayes.CategoricalNB": bayes.categorical,
 }
 """The types that a pipeline may end in; the class must be exactly this one, as a derived class may decide otherwise."""
 
@@ -88,10 +104,10 @@ def _refusal(final: Any, kind: str) -> Unsupported:
     name = type(final).__name__
     known = [path.rpartition(".")[2] for path in _READERS]
     parents = [parent.__name__ for parent in type(final).__mro__[1:] if parent.__name__ in known]
-    if kind.startswith("sklearn.ensemble.") and name in _WHY_NOT:
+    if kind.startswith("sklearn.") and name in _WHY_NOT:
         fault = _WHY_NOT[name]
     else:
-        fault = f"is derived from {parents[0]} and may decide otherwise" if parents else "is no decision tree"
+        fault = f"is derived from {parents[0]} and may decide otherwise" if parents else _NEITHER
     return Unsupported(
-        f"a {name} {fault}", cure=f"give one of {listed(known, most=20)}, or a Pipeline that ends in one"
+        f"a {name} {fault}", cure=f"give one of {listed(known, most=30)}, or a Pipeline that ends in one"
     )

@@ -13,7 +13,7 @@ import numpy as np
 
 from quia.errors import InstanceError
 from quia.load.sklearn.labels import Rule, class_names
-from quia.load.sklearn.sources import Categories, Source
+from quia.load.sklearn.sources import Categories, Numbers, Source
 
 _MOST_CELLS = 2_000_000  # in a table that the estimator predicts at once
 
@@ -61,6 +61,9 @@ class Predictor:
             variable = source.variable
             if variable.name in named:
                 values = [row[variable.name] for row in rows]
+                if isinstance(source, Numbers):
+                    raw[source.raw] = [v if type(v) is float else variable.as_number(v) for v in values]
+                    continue
                 raw_rows = [source.raw_values(value, variable.encode(value)) for value in values]
                 raw.update((index, [raw_row[index] for raw_row in raw_rows]) for index in raw_rows[0])
             else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,9 @@ import numpy as np
 from quia.errors import FormatError
 from quia.load.sklearn.floats import Floats
 from quia.load.sklearn.follow import Frame, Walk, _refused
-from quia.load.sklearn.steps import Formula, Known, Lookup
+from quia.load.sklearn.steps import Formula, Known, Lookup, Operation
 
-_Make = Callable[[int], Callable[[Floats], Floats]]
+_Make = Callable[[int], Sequence[Operation]]
 
 
 def standard(walk: Walk, scaler: Any, frame: Frame) -> Frame:
@@ -30,19 +30,14 @@ def robust(walk: Walk, scaler: Any, frame: Frame) -> Frame:
 
 def max_abs(walk: Walk, scaler: Any, frame: Frame) -> Frame:
     """MaxAbsScaler: x / scale, clipped to [-1, 1] with `clip`."""
-    clip = (-1.0, 1.0) if getattr(scaler, "clip", False) else None
-    return _each(frame, lambda i: _clipped(_centred(None, scaler.scale_, i, frame.sparse), clip))
+    clip: list[Operation] = [("clip", -1.0, 1.0)] if getattr(scaler, "clip", False) else []
+    return _each(frame, lambda i: [*_centred(None, scaler.scale_, i, frame.sparse), *clip])
 
 
 def min_max(walk: Walk, scaler: Any, frame: Frame) -> Frame:
     """MinMaxScaler: x * scale + min, clipped to its range with `clip`."""
-
-    def make(i: int) -> Callable[[Floats], Floats]:
-        scale, least = float(scaler.scale_[i]), float(scaler.min_[i])
-        clip = tuple(map(float, scaler.feature_range)) if scaler.clip else None
-        return _clipped(lambda x: x * scale + least, clip)
-
-    return _each(frame, make)
+    clip: list[Operation] = [("clip", *map(float, scaler.feature_range))] if scaler.clip else []
+    return _each(frame, lambda i: [("multiply", float(scaler.scale_[i])), ("add", float(scaler.min_[i])), *clip])
 
 
 def quantile(walk: Walk, transformer: Any, frame: Frame) -> Frame:
@@ -53,14 +48,17 @@ def quantile(walk: Walk, transformer: Any, frame: Frame) -> Frame:
     columns = []
     for i, column in enumerate(frame.columns):
         quantiles = np.ascontiguousarray(transformer.quantiles_[:, i], np.float64)
-        columns.append(column.then(Formula(_interpolated(quantiles, references), tuple(quantiles.tolist()))))
+        function = _interpolated(quantiles, references)
+        columns.append(
+            column.then(Formula(function, tuple(quantiles.tolist()), step=f"{walk.step}, a QuantileTransformer,"))
+        )
     return Frame(columns)
 
 
 def binarizer(walk: Walk, step: Any, frame: Frame) -> Frame:
     """Binarizer: 1 above the threshold, else 0."""
     threshold = float(step.threshold)
-    formula = Formula(lambda x: (x > threshold).astype(np.float64), takes_missing=False)
+    formula = Formula(lambda x: (x > threshold).astype(np.float64), takes_missing=False, written=(0.0, 1.0))
     return Frame([column.then(formula) for column in frame.columns], frame.sparse)
 
 
@@ -70,38 +68,29 @@ def bins(walk: Walk, step: Any, frame: Frame) -> Frame:
     single = step.dtype is not None and np.dtype(step.dtype) == np.float32
     for i, column in enumerate(frame.columns):
         edges = np.asarray(step.bin_edges_[i], np.float64)[1:-1]
-        binned = column.then(Formula(_bin(edges, single), takes_missing=False))
+        numbers = tuple(map(float, range(len(edges) + 1)))
+        binned = column.then(Formula(_bin(edges, single), takes_missing=False, written=numbers, single=single))
         if step.encode == "ordinal":
             columns.append(binned)
             continue
         if int(step.n_bins_[i]) != len(edges) + 1:
             raise FormatError(f"{walk.step} has {step.n_bins_[i]} bins and {len(edges)} edges between them")
         known = Known.of(range(len(edges) + 1))
-        columns.extend(binned.then(Lookup(walk.step, known, {own: 1.0})) for own in known.categories)
+        columns.extend(binned.then(Lookup(walk.step, known, {own: 1.0}, single=single)) for own in known.categories)
     return Frame(columns, sparse=step.encode == "onehot")
 
 
 def _each(frame: Frame, make: _Make) -> Frame:
-    columns = [column.then(Formula(make(index))) for index, column in enumerate(frame.columns)]
+    columns = [column.then(Formula.of(make(index))) for index, column in enumerate(frame.columns)]
     return Frame(columns, frame.sparse)
 
 
-def _centred(center: Any, scale: Any, i: int, sparse: bool) -> Callable[[Floats], Floats]:
-    middle = None if center is None else float(center[i])
-    width = None if scale is None else float(scale[i])
-
-    def function(x: Floats) -> Floats:
-        if middle is not None:
-            x = x - middle
-        if width is None:
-            return x
-        return x * (1.0 / width) if sparse else x / width
-
-    return function
-
-
-def _clipped(function: Callable[[Floats], Floats], clip: Any) -> Callable[[Floats], Floats]:
-    return function if clip is None else lambda x: np.clip(function(x), *clip)
+def _centred(center: Any, scale: Any, i: int, sparse: bool) -> list[Operation]:
+    operations: list[Operation] = [] if center is None else [("subtract", float(center[i]))]
+    if scale is not None:
+        width = float(scale[i])
+        operations.append(("multiply", 1.0 / width) if sparse else ("divide", width))
+    return operations
 
 
 def _interpolated(quantiles: Floats, references: Floats) -> Callable[[Floats], Floats]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,7 +39,7 @@ class Numbers:
 
     raw: int
     variable: Variable
-    _crossings: Mapping[tuple[Column, float, bool], Crossing]
+    _crossings: Mapping[tuple[Column, float, bool], Crossing] = field(default_factory=dict)
     single: bool = True
 
     def left(self, column: Column, threshold: float, missing_left: bool) -> Ranges:
@@ -83,7 +83,7 @@ class Categories:
 
         Complexity: for a one-hot column, only the categories that are not encoded as zero are tested one by one.
         """
-        distinguished = self._distinguished(column)
+        distinguished = self.distinguished(column)
         rest = difference(((0, len(self.values) - 1),), union((state, state) for state in distinguished))
 
         def goes_left(state: int) -> bool:
@@ -93,7 +93,7 @@ class Categories:
         ranges = [(state, state) for state in distinguished if goes_left(state)]
         return union([*ranges, *rest] if rest and goes_left(rest[0][0]) else ranges)
 
-    def _distinguished(self, column: Column) -> Collection[int]:
+    def distinguished(self, column: Column) -> Collection[int]:
         """The states that the column may distinguish; its encoder writes zero for all the others."""
         states: set[int] = set()
         for step in column.steps if self._states else ():
@@ -124,7 +124,7 @@ def find_sources(
     names: Sequence[str],
     produced: Sequence[Column],
     final: Sequence[Column],
-    splits: Mapping[int, set[Split]],
+    numbers: Callable[[int, str, bool], Source],
     *,
     takes_missing: bool,
     groups: Mapping[str, Mapping[str, int | None]],
@@ -132,17 +132,14 @@ def find_sources(
 ) -> list[Source]:
     """The variables of a model, in the order of its raw columns; a group stands where its first column does.
 
-    `splits[j]` are the tests of the tree on its column j; `takes_missing` says whether it routes NaN, and
-    `single` whether it compares in 32 bits.
+    `numbers` makes the source of a raw column of numbers, given its name and whether every step accepts a missing
+    value; `takes_missing` says whether the model accepts NaN, and `single` whether it compares in 32 bits.
     """
     by_raw: dict[int, list[Column]] = defaultdict(list)
     for column in produced:
         by_raw[column.raw].append(column)
     for column in final:
         by_raw[column.raw].append(_Final(column.raw, column.steps, takes_missing))
-    tests: dict[int, list[_Tests]] = defaultdict(list)
-    for index, tests_of_column in splits.items():
-        tests[final[index].raw].append((final[index], sorted(tests_of_column)))
     in_group = {raw: name for name, states in groups.items() for raw in states.values() if raw is not None}
     sources: list[Source] = []
     seen: set[str] = set()
@@ -154,8 +151,18 @@ def find_sources(
         elif known := _known(by_raw[raw]):
             sources.append(_categories(raw, name, known, by_raw[raw], single))
         else:
-            sources.append(_numbers(raw, name, by_raw[raw], tests[raw], takes_missing, single))
+            sources.append(numbers(raw, name, bool(by_raw[raw]) and _accepted(MISSING, by_raw[raw])))
     return sources
+
+
+def cut_by_tests(
+    final: Sequence[Column], splits: Mapping[int, set[Split]], *, takes_missing: bool, single: bool
+) -> Callable[[int, str, bool], Numbers]:
+    """What makes the source of a raw column of numbers; `splits[j]` are the tests of the trees on their column j."""
+    tests: dict[int, list[_Tests]] = defaultdict(list)
+    for index, tests_of_column in splits.items():
+        tests[final[index].raw].append((final[index], sorted(tests_of_column)))
+    return lambda raw, name, missing: _numbers(raw, name, missing, tests[raw], takes_missing, single)
 
 
 def _known(columns: Sequence[Column]) -> list[Hashable]:
@@ -182,10 +189,7 @@ class _Final(Column):
         return MISSING if missing else as_number(arrived)
 
 
-def _numbers(
-    raw: int, name: str, columns: Sequence[Column], tests: Sequence[_Tests], takes_missing: bool, single: bool
-) -> Numbers:
-    missing = bool(columns) and _accepted(MISSING, columns)
+def _numbers(raw: int, name: str, missing: bool, tests: Sequence[_Tests], takes_missing: bool, single: bool) -> Numbers:
     crossing_of: dict[tuple[Column, float, bool], Crossing] = {}
     if unchanged := all(column.keeps_numbers for column, _ in tests):
         # The numbers reach the tree unchanged, so its own thresholds are the cuts: nothing to search for.

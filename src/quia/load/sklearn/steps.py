@@ -32,17 +32,54 @@ NONE: Final = _Special("None")  # encoders and imputers of strings distinguish i
 OTHER: Final = _Special("any other value")
 
 
+Operation = tuple[Any, ...]
+"""('add' | 'subtract' | 'multiply' | 'divide', number) or ('clip', low, high), in 64 bits."""
+
+_OPERATIONS: dict[str, Callable[..., Floats]] = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "divide": np.divide,
+    "clip": np.clip,
+}
+
+
 class Refused(Exception):
     """A value that the model does not accept: its own `predict` would raise."""
 
 
 @dataclass(frozen=True, eq=False)
 class Formula:
-    """A number computed from a number; a missing one stays missing if the step lets it pass."""
+    """A number computed from a number; a missing one stays missing if the step lets it pass.
+
+    `line` are the operations that compute it, as steps of a `quia.terms.Line`, if it is made of these. `written` are
+    all numbers that it can write, from the least to the greatest, if these are few; `single` says that it writes in
+    fewer than 64 bits, in which later steps then compute. `step` names it in messages.
+    """
 
     function: Callable[[Floats], Floats]
     breaks: tuple[float, ...] = ()
     takes_missing: bool = True
+    line: tuple[Operation, ...] | None = None
+    written: tuple[float, ...] = ()
+    single: bool = False
+    step: str = "a step"
+
+    @staticmethod
+    def of(operations: Iterable[Operation]) -> Formula:
+        """The formula of operations, one after the other.
+
+        >>> Formula.of([("subtract", 1.0), ("divide", 4.0)]).numbers(np.array([3.0]))
+        array([0.5])
+        """
+        line = tuple(operations)
+
+        def function(x: Floats) -> Floats:
+            for name, *operands in line:
+                x = _OPERATIONS[name](x, *operands)
+            return x
+
+        return Formula(function, line=line)
 
     def numbers(self, x: Floats) -> Floats:
         if not self.takes_missing:
@@ -128,7 +165,8 @@ class Lookup:
 
     `outputs` has the numbers that are not zero: of a one-hot column just one. None for `other`, `missing` (NaN) or
     `none` (None) says that the encoder refuses them; NaN is what it writes as a missing value. `knows_none` says that
-    None, not NaN, was a missing value in the data it was fitted on.
+    None, not NaN, was a missing value in the data it was fitted on; `single` that it writes in fewer than 64 bits, in
+    which later steps then compute.
     """
 
     step: str
@@ -138,6 +176,7 @@ class Lookup:
     other: float | None = None
     missing: float | None = None
     none: float | None = None
+    single: bool = False
 
     @property
     def breaks(self) -> tuple[float, ...]:
