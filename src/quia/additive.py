@@ -207,18 +207,23 @@ class Additive(ByFields, ClassifierBase):
         one = [max(state, 0) for state in states]
         decision = self.told(self.scores(one).tolist())
         if unknown:
-            self._refuse_unbounded()
+            for v in unknown:
+                if self.variables[v].name in self.unbounded:
+                    raise self._depending_on(v)
             question = Question(self.classes, tuple(states), decision, frozenset((decision,)), Region(self.variables))
-            other = self.escape(question, Region.at(self.variables, states, self.tested))
+            other = self._escaping(question, Region.at(self.variables, states, self.tested), Clock())
             if other is not None:
                 at = iter(unknown)
                 changed = UNKNOWN
                 while self.told(self.scores(one).tolist()) == decision:
                     changed = next(at)
                     one[changed] = other[changed]
-                name = self.variables[changed].name
-                raise MissingValue(f"{name} is not known", feature=name, why="the decision depends on it")
+                raise self._depending_on(changed)
         return decision
+
+    def _depending_on(self, variable: int) -> MissingValue:
+        name = self.variables[variable].name
+        return MissingValue(f"{name} is not known", feature=name, why="the decision depends on it")
 
     def escape(self, question: Question, region: Region) -> tuple[int, ...] | None:
         """An instance in the region, and possible, whose class does not keep the decision; None if there is none.
@@ -230,10 +235,12 @@ class Additive(ByFields, ClassifierBase):
     def escape_in_time(self, question: Question, region: Region, timeout: float | None) -> tuple[int, ...] | None:
         """As `escape`; OutOfTime if so many seconds are not enough."""
         self._refuse_unbounded()
+        return self._escaping(question, region, Clock(timeout))
+
+    def _escaping(self, question: Question, region: Region, clock: Clock) -> tuple[int, ...] | None:
         possible = region.intersection(question.within)
         if possible.is_empty:
             return None
-        clock = Clock(timeout)
         for way in self.ways(question):
             if len(way) > 1:
                 found = self._together(way).escape(possible, clock)
