@@ -76,6 +76,11 @@ FORMATS = {
     "sdd": Format("quia.load.sdd", _begins(rb"sdd\s"), "SDDs, .sdd"),
     "nnf": Format("quia.load.nnf", _begins(rb"(?:nnf\s|[oatf] -?\d+ 0\s)"), "Decision-DNNFs, .nnf"),
     "dd": Format("quia.load.dd", _looks_like_dd, "BDDs in dd's JSON or DDDMP text"),
+    "ebm": Format(
+        "quia.load.ebm",
+        lambda head: re.match(rb"(\xef\xbb\xbf)?\s*\{\s*\"version\"\s*:\s*\"[^\"]*\"\s*,\s*\"ebm\"", head) is not None,
+        "the JSON of an explainable boosting machine of interpret",
+    ),
     "json": Format("quia.load.json", lambda head: head.lstrip(_BLANK)[:1] == b"{", "quia's own JSON"),
     "weka": Format(
         "quia.load.weka",
@@ -104,6 +109,7 @@ OBJECTS: dict[str, str] = {
     "onnx": "quia.load.onnx",
     "sklearn": "quia.load.sklearn",
     "xgboost": "quia.load.xgboost",
+    "interpret": "quia.load.ebm",
     "dd": "quia.load.dd",
     "pysdd": "quia.load.sdd",
     "quia": "quia.load.formulas",
@@ -173,7 +179,7 @@ def _load(source: Any, format: str | None, options: dict[str, Any], suffix: str)
             cure="name the column of the rows that holds them, with predicted= or, on the command line,"
             " --predicted COLUMN",
         )
-    _check_options(name, options, module.OPTIONS)
+    check_options(name, options, module.OPTIONS)
     return getattr(module, verb + suffix)(*arguments, **options)
 
 
@@ -190,7 +196,7 @@ def _package_of(source: Any) -> str:
     )
 
 
-def _check_options(name: str, options: dict[str, Any], known: tuple[str, ...]) -> None:
+def check_options(name: str, options: dict[str, Any], known: tuple[str, ...]) -> None:
     for option in options:
         if option not in known:
             hint = did_you_mean(option, known)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from quia.additive import Additive
 from quia.cuts import nearest_single
 from quia.ensemble import Ensemble
 from quia.errors import InstanceError, Unsupported
@@ -33,13 +34,16 @@ def probes(classifier: Classifier, *, limit: int, seed: int = 0) -> list[dict[st
 
     There are at most `limit`, spread over the nodes, and the same ones for the same seed. Only some of the variables
     that no node tests get a value, since a model may have very many. In an ensemble the nodes are those of all trees,
-    and half of the rows differ in single values from others that are decided otherwise.
+    and half of the rows differ in single values from others that are decided otherwise; as in an additive
+    model, whose other rows are at the borders of its tables.
     """
     rng = random.Random(seed)
     for cells, width in ((_ENCODED_AT_MOST, len(classifier.tested)), (_PREDICTED_AT_MOST, len(classifier.variables))):
         limit = min(limit, max(50, cells // max(1, width)))
     if isinstance(classifier, Ensemble):
         return _ensemble_probes(classifier, limit, rng)
+    if isinstance(classifier, Additive):
+        return _additive_probes(classifier, limit, rng)
     if not isinstance(classifier, DecisionGraph):
         raise Unsupported(f"no rows are generated for a {classifier.kind}", cure="compare it on rows of your own")
     parent_of, present = _parents(classifier, rng), _variables_with_values(classifier)
@@ -75,8 +79,24 @@ def _ensemble_probes(ensemble: Ensemble, limit: int, rng: random.Random) -> list
     return [*rows, *_between(ensemble, rows, limit - len(rows), rng)][:limit]
 
 
+def _additive_probes(additive: Additive, limit: int, rng: random.Random) -> list[dict[str, Any]]:
+    """Rows with one value at or beside a random border of its variable; then rows between two decisions."""
+    present = _variables_with_values(additive)
+    rows = [_row(additive, present, {}, rng)]
+    while additive.tested and len(rows) < limit // 2:
+        variable = additive.variables[rng.choice(additive.tested)]
+        base = _row(additive, present, {}, rng)
+        if variable.is_line or variable.labels is not None or not variable.cuts:
+            values = [_value_in(variable, rng.randrange(variable.size), rng) for _ in range(3)]
+        else:
+            border = rng.randrange(len(variable.cuts))
+            values = _values_around(variable, [((0, border),)], rng)
+        rows.extend({**base, variable.name: value} for value in values)
+    return [*rows, *_between(additive, rows, limit - len(rows), rng)][:limit]
+
+
 def _between(
-    ensemble: Ensemble, rows: Sequence[dict[str, Any]], count: int, rng: random.Random
+    ensemble: Ensemble | Additive, rows: Sequence[dict[str, Any]], count: int, rng: random.Random
 ) -> list[dict[str, Any]]:
     """Rows on the way from one row to another that is decided otherwise, value by value, around where that changes."""
     found: list[dict[str, Any]] = []
@@ -197,6 +217,8 @@ def _value_in(variable: Variable, state: int, rng: random.Random) -> Any:
         return _label_value(variable, variable.labels[state])
     if state > len(variable.cuts):
         return math.nan
+    if variable.is_line:
+        return rng.uniform(*(variable.range or (-100.0, 100.0)))
     low = variable.cuts[state - 1].last_below(variable.single) if state else None
     high = variable.cuts[state].last_below(variable.single) if state < len(variable.cuts) else None
     if low is None and high is None:
