@@ -14,7 +14,7 @@ import pytest
 
 import quia
 from quia.errors import FormatError, QuiaError, TooLarge, Unsupported
-from quia.load import tables_as_trees
+from quia.load import ebm, tables_as_trees
 from quia.load.agreement import check as check_agreement
 from quia.load.pickle import UnsafePickle
 
@@ -104,7 +104,9 @@ def test_scores_and_classes_are_those_of_interpret(classes: int, interactions: A
     expected = model.decision_function(rows).reshape(len(rows), -1)
     decided = [str(label) for label in model.predict(rows)]
     assert len(set(decided)) == classes
-    for each in (loaded, quia.load(written(tmp_path, as_json(model)))):
+    saved = quia.load(written(tmp_path, as_json(model)))
+    in_order = ebm._version() >= (0, 7, 6)
+    for each in (loaded, saved) if in_order or interactions == 0 else (loaded,):
         scores = np.array([each.scores(each.encode(list(row))) for row in rows])
         assert (scores == expected).all()
         assert [each.classify(list(row)) for row in rows] == decided

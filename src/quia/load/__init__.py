@@ -110,6 +110,7 @@ OBJECTS: dict[str, str] = {
     "sklearn": "quia.load.sklearn",
     "xgboost": "quia.load.xgboost",
     "interpret": "quia.load.ebm",
+    "optbinning": "quia.load.optbinning",
     "dd": "quia.load.dd",
     "pysdd": "quia.load.sdd",
     "quia": "quia.load.formulas",

@@ -2,7 +2,8 @@
 
 A number is in the bin of how many cuts are not above it; bin 0 is for missing values, the last one for categories that
 were not there in training. The scores begin with the intercept, and what each term adds for its bins is added term by
-term, in 64 bits. Of two classes the second is the one of scores above 0; of more, it is the first with the greatest.
+term, in 64 bits; interpret has kept their order since 0.7.6, and a file is read as if it were by that or a later one.
+Of two classes the second is the one of scores above 0; of more, it is the first with the greatest.
 Terms of single features make an additive model; where some are of several features, each term becomes a tree.
 """
 
@@ -117,17 +118,31 @@ def _live(source: Any) -> _Machine:
             f"this {type(source).__qualname__} has no {listed(absent)}",
             cure="give a fitted ExplainableBoostingClassifier of interpret 0.6 or later",
         )
+    terms = [
+        (tuple(int(feature) for feature in features), np.asarray(scores, np.float64))
+        for features, scores in zip(source.term_features_, source.term_scores_, strict=True)
+    ]
     return _Machine(
         [str(name) for name in source.feature_names_in_],
         [[dict(b) if isinstance(b, dict) else np.asarray(b, np.float64) for b in each] for each in source.bins_],
         np.atleast_1d(np.asarray(source.intercept_, np.float64)).tolist(),
-        [
-            (tuple(int(feature) for feature in features), np.asarray(scores, np.float64))
-            for features, scores in zip(source.term_features_, source.term_scores_, strict=True)
-        ],
+        _as_completed(terms) if _version() < (0, 7, 6) else terms,
         str(source.link_),
         np.asarray(getattr(source, "classes_", ())).tolist(),
     )
+
+
+def _version() -> tuple[int, ...]:
+    """The version of interpret, whose code adds the scores of a live machine."""
+    from interpret import __version__
+
+    return tuple(int(part) for part in __version__.split(".")[:3] if part.isdigit())
+
+
+def _as_completed(terms: list[tuple[tuple[int, ...], Floats]]) -> list[tuple[tuple[int, ...], Floats]]:
+    """The terms in the order in which all their features have been read, as interpret added them before 0.7.6."""
+    read = {feature: place for place, feature in enumerate(dict.fromkeys(f for features, _ in terms for f in features))}
+    return sorted(terms, key=lambda term: max((read[feature] for feature in term[0]), default=-1))
 
 
 def _saved(content: Mapping[str, Any]) -> _Machine:

@@ -6,13 +6,13 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from quia.errors import FormatError, QuiaError, QuiaWarning, Unsupported, listed, sentence, warn
-from quia.load import check_options, ebm, sklearn
+from quia.load import check_options, ebm, optbinning, sklearn
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
     from quia.load.agreement import Model
 
-_READERS = {"sklearn": sklearn, "interpret": ebm}
+_READERS = {"sklearn": sklearn, "interpret": ebm, "optbinning": optbinning}
 
 OPTIONS = tuple(dict.fromkeys((*(option for module in _READERS.values() for option in module.OPTIONS), "trust_pickle")))
 
@@ -22,7 +22,7 @@ class UnsafePickle(QuiaWarning):
 
 
 def read(data: bytes, file: str | None = None, **options: Any) -> Classifier:
-    """The classifier of a pickled model of scikit-learn or interpret; only with `trust_pickle=True`."""
+    """The classifier of a pickled model of scikit-learn, interpret or optbinning; only with `trust_pickle=True`."""
     return read_with_predictor(data, file, **options).classifier
 
 
