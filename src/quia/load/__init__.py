@@ -93,7 +93,7 @@ FORMATS = {
     "pmml": Format(
         "quia.load.pmml",
         lambda head: b"PMML" in head and head.lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"<"),
-        "a PMML TreeModel or MiningModel",
+        "a PMML TreeModel, MiningModel, Scorecard or RegressionModel",
     ),
     "lightgbm": Format("quia.load.lightgbm", lambda head: head.startswith(b"tree\nversion="), "LightGBM's text"),
     "onnx": Format(
