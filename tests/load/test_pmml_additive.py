@@ -355,6 +355,73 @@ def test_ranges_replacements_and_invalid_values() -> None:
     assert [set(reason.features) for reason in why.sufficient_reasons()] == [{"x"}]
 
 
+SCALED = """<LocalTransformations>
+ <DerivedField name="standardScaler(x)" optype="continuous" dataType="double">
+  <Apply function="/"><Apply function="-"><FieldRef field="x"/><Constant dataType="double">4.928366157108645</Constant>
+  </Apply><Constant dataType="double">2.035639193102207</Constant></Apply></DerivedField>
+ <DerivedField name="minMaxScaler(z)" optype="continuous" dataType="double">
+  <Apply function="+"><Apply function="*"><FieldRef field="z"/>
+  <Constant dataType="double">0.16616195634903233</Constant></Apply>
+  <Constant dataType="double">0.6479355432957572</Constant></Apply></DerivedField>
+ <DerivedField name="turned" optype="continuous" dataType="double">
+  <Apply function="-"><Constant>0.1</Constant><FieldRef field="standardScaler(x)"/></Apply></DerivedField>
+</LocalTransformations>"""
+
+
+@pytest.mark.parametrize("labels", ["ba", "cab"])
+def test_scaled_numbers_as_jpmml_writes_them(labels: str) -> None:
+    """Files as its converter of scikit-learn writes them; the steps are done in its order."""
+    rng = random.Random(len(labels))
+    names = ["standardScaler(x)", "minMaxScaler(z)", "turned"]
+    tables: list[Any] = [
+        (
+            rng.gauss(0, 1),
+            [(name, rng.gauss(0, 2), 1) for name in names],
+            [("t", town, rng.gauss(0, 1)) for town in TOWNS],
+        )
+        for _ in labels
+    ]
+    if labels == "ba":
+        tables[1] = (0.0, [], [])
+    method = "logit" if labels == "ba" else "softmax"
+    text = model_text(tables, method, labels).replace("<MiningSchema/>", f"<MiningSchema/>{SCALED}")
+    loaded = loader.read(document(text, labels="".join(sorted(labels))))
+    assert loaded.sizes == {"terms": 4, "lines": 3}
+    found = set()
+    for _ in range(200):
+        row: Row = {"x": rng.gauss(5, 2), "z": rng.gauss(0, 2), "t": rng.choice(TOWNS), "u": None}
+        scaled = (row["x"] - 4.928366157108645) / 2.035639193102207
+        made = {names[0]: scaled, names[1]: row["z"] * 0.16616195634903233 + 0.6479355432957572, names[2]: 0.1 - scaled}
+        values = [value_of(table, {**row, **made}) for table in tables]
+        known = [value for value in values if value is not None]
+        inside = loaded.reaching(row)
+        counted = inside.scores(inside.encode(row)).tolist()
+        assert counted == known[: len(counted)]
+        found.add(winner(known, method, labels))
+        assert loaded.classify(row) == winner(known, method, labels)
+    assert len(found) == len(labels)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('function="/"', 'function="pow"'),
+        (">2.035639193102207<", ">0<"),
+        ('<FieldRef field="x"/>', '<FieldRef field="x" mapMissingTo="1"/>'),
+        (
+            'name="standardScaler(x)" optype="continuous" dataType="double"',
+            'name="standardScaler(x)" optype="continuous" dataType="float"',
+        ),
+        ('<FieldRef field="x"/>', '<FieldRef field="nobody"/>'),
+    ],
+)
+def test_other_derived_fields_are_refused(old: str, new: str) -> None:
+    tables = [(0.0, [("standardScaler(x)", 1.0, 1)], []), (0.0, [], [])]
+    text = model_text(tables, "logit", "ba").replace("<MiningSchema/>", f"<MiningSchema/>{SCALED.replace(old, new)}")
+    with pytest.raises(Unsupported, match=r"'standardScaler\(x\)'"):
+        loader.read(document(text))
+
+
 REFUSED = [
     ('<PredictorTerm coefficient="1"><FieldRef field="x"/><FieldRef field="z"/></PredictorTerm>', "PredictorTerm"),
     ('<NumericPredictor name="x" coefficient="1" exponent="3"/>', "exponent 3"),

@@ -24,6 +24,7 @@ from quia.load.links import least
 from quia.load.pmml_choice import Work
 from quia.load.pmml_fields import Reader
 from quia.load.pmml_mining import least_even
+from quia.load.pmml_scaled import scaled_fields
 from quia.load.pmml_schema import NUMBERS, Field, data_fields, number_of, spelled
 from quia.load.pmml_scorecard import check_plain, finite
 from quia.load.regressors import Threshold, cutoff, refuse_without
@@ -122,6 +123,7 @@ class _Regression:
         self.inputs, _, self.usable = data_fields(document, model)
         self.fields = list(self.inputs.values())
         self.reader = Reader(document, self.inputs, self.usable, Work(len(document.elements)))
+        self.scaled = scaled_fields(document, model, self.usable)
         self.lines: set[int] = set()
         for table in tables:
             for term in document.children(table, "PredictorTerm"):
@@ -150,7 +152,7 @@ class _Regression:
                 self.lines.add(index)
 
     def _check_line(self, field: Field, element: Element) -> None:
-        named = self.usable[element.attributes["name"]]
+        named = self.usable[self._base(element)]
         fault = None
         if not field.numeric or field.type not in NUMBERS:
             fault, cure = f"is {field.optype} of type {shown(field.type)}", "export it as a continuous number"
@@ -163,16 +165,21 @@ class _Regression:
                 f"{shown(field.name)} is a <NumericPredictor> (line {element.line}), but {fault}", cure=cure
             )
 
-    def _index(self, element: Element) -> int:
+    def _base(self, element: Element) -> str:
+        """The field that a predictor takes, or scales before."""
         name = self.document.need(element, "name")
+        return self.scaled[name].name if element.tag == "NumericPredictor" and name in self.scaled else name
+
+    def _index(self, element: Element) -> int:
+        name = self._base(element)
         named = self.usable.get(name)
         if isinstance(named, Unsupported):
             raise named
         if named is None:
             raise Unsupported(
-                f"the model takes {shown(name)} (line {element.line}), which is no active field, or one derived by a"
-                " transformation",
-                cure="export the model without transformations, on its own columns",
+                f"the model takes {shown(name)} (line {element.line}), which is no active field, or one derived by more"
+                " than to scale a number",
+                cure="export the model without other transformations, on its own columns",
             )
         return self.reader.index_of[id(named.field)]
 
@@ -185,7 +192,7 @@ class _Regression:
             gone = self.missing and field.replacement is not None
             variables[index] = Variable.line(field.name, *_range(field), missing=gone)
         self.variables = tuple(variables)
-        terms = [term for score, table in enumerate(self.tables) for term in self._terms(table, score)]
+        terms = _merged([self._terms(table, score) for score, table in enumerate(self.tables)])
         end = tuple(finite(self.document, table, "intercept", "0") for table in self.tables)
         numbers = [
             *end,
@@ -222,7 +229,9 @@ class _Regression:
                 f"a <NumericPredictor> (line {predictor.line}) has the exponent {power:g}", cure="export 1 or 2"
             )
         weight = finite(self.document, predictor, "coefficient", None)
-        line = Line(index, _POWERS[power], self._only(score, weight))
+        scaled = self.scaled.get(predictor.attributes["name"])
+        steps = (scaled.steps if scaled is not None else ()) + _POWERS[power]
+        line = Line(index, steps, self._only(score, weight))
         if not self.variables[index].missing:
             return line
         number = number_of(self.fields[index].replacement or "")
@@ -247,6 +256,28 @@ class _Regression:
             replaced if covers(gone, state) else coefficient_of.get(label, 0.0) for state, label in enumerate(labels)
         ]
         return Table(index, np.array([self._only(score, number) for number in added]))
+
+
+def _merged(of_tables: Sequence[Sequence[Term]]) -> list[Term]:
+    """The terms of all tables; where these have the same ones in the same order, one for all of them.
+
+    Each has numbers for its own score only, and 0 for the others, so that adding them changes none.
+    """
+    alike = [[(term.variable, term.steps if isinstance(term, Line) else None) for term in terms] for terms in of_tables]
+    if any(each != alike[0] for each in alike):
+        return [term for terms in of_tables for term in terms]
+    merged: list[Term] = []
+    for same in zip(*of_tables, strict=True):
+        lines = [term for term in same if isinstance(term, Line)]
+        if lines:
+            weights = tuple(map(sum, zip(*(line.weights for line in lines), strict=True)))
+            gone = [line.missing for line in lines if line.missing is not None]
+            missing = tuple(map(sum, zip(*gone, strict=True))) if gone else None
+            merged.append(Line(lines[0].variable, lines[0].steps, weights, missing))
+        else:
+            added = np.sum([term.values for term in same if isinstance(term, Table)], axis=0)
+            merged.append(Table(same[0].variable, added))
+    return merged
 
 
 def _range(field: Field) -> tuple[float, float]:
