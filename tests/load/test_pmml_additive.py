@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import quia
-from quia.errors import FormatError, InstanceError, Unsupported
+from quia.errors import FormatError, InstanceError, TooLarge, Unsupported
 from quia.load import pmml as loader
 from quia.variables import UNKNOWN
 
@@ -273,7 +273,7 @@ def winner(values: list[float], method: str, labels: str) -> str:
 def random_table(rng: random.Random) -> Any:
     numbers = [(field, round(rng.gauss(0, 1), 2), rng.choice([1, 1, 2])) for field in "xz" if rng.random() < 0.8]
     categories = [
-        (field, value, rng.gauss(0, 1)) for field in "tu" if rng.random() < 0.7 for value in rng.sample(TOWNS, 2)
+        (field, value, rng.gauss(0, 1)) for field in "tu" if rng.random() < 0.7 for value in rng.choices(TOWNS, k=3)
     ]
     if rng.random() < 0.4:
         rng.shuffle(categories)
@@ -473,6 +473,16 @@ def test_what_a_scorecard_may_not_do() -> None:
     ):
         with pytest.raises(Unsupported, match=match):
             loader.read(document(text.replace(old, new)), threshold=1)
+
+
+def test_costly_tables_are_refused() -> None:
+    """A file whose categories come in turns would make a table of all of them for each."""
+    turns = [(field, f"{field}{i}", 1.0) for i in range(3000) for field in "uv"]
+    text = model_text([(0.0, [], turns), (0.0, [], [])], "logit", "ba")
+    schema = '<MiningField name="u"/><MiningField name="v"/>'
+    more = b'<DataField name="v" optype="categorical" dataType="string"/></DataDictionary>'
+    with pytest.raises(TooLarge, match="steps"):
+        loader.read(document(text, schema=schema).replace(b"</DataDictionary>", more))
 
 
 def test_damaged_files() -> None:

@@ -223,6 +223,7 @@ class _Regression:
 
     def _line(self, predictor: Element, score: int) -> Line:
         index = self._index(predictor)
+        self.reader.work.spend(len(self.tables))
         power = finite(self.document, predictor, "exponent", "1")
         if power not in _POWERS:
             raise Unsupported(
@@ -245,6 +246,7 @@ class _Regression:
     def _table(self, index: int, coefficient_of: dict[str, float], score: int) -> Table:
         field, variable = self.fields[index], self.variables[index]
         labels = variable.labels or ()
+        self.reader.work.spend(len(labels) * len(self.tables))
         gone = self.reader.absent(index)
         replaced = 0.0
         if field.replacement is not None:
