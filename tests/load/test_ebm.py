@@ -100,7 +100,7 @@ def test_scores_and_classes_are_those_of_interpret(classes: int, interactions: A
     assert type(loaded).__name__ == ("Additive" if interactions == 0 else "Ensemble")
     assert loaded.kind == "explainable boosting machine" and loaded.classes == ("0", "1", "2")[:classes]
     assert loaded.variables[2].no_value == "(missing)"  # there is a town of that name
-    rows = rows_beside(loaded, seed=1, count=400)
+    rows = rows_beside(loaded, seed=1, count=250)
     expected = model.decision_function(rows).reshape(len(rows), -1)
     decided = [str(label) for label in model.predict(rows)]
     assert len(set(decided)) == classes

@@ -115,7 +115,7 @@ CARDS: dict[str, dict[str, Any]] = {
 def test_scores_and_decisions_are_those_of_optbinning(which: str) -> None:
     source = card(**CARDS[which])
     unbounded = quia.load(source)
-    rows = rows_beside(unbounded, 400)
+    rows = rows_beside(unbounded, 250)
     scores = source.score(frame(source, rows))
     at = float(np.median(scores))
     loaded = quia.load(source, threshold=at, classes=["deny", "grant"])

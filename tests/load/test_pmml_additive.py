@@ -7,6 +7,7 @@ import math
 import random
 import re
 import sys
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -237,18 +238,15 @@ def table_text(table: Any, label: str | None = None) -> str:
 
 
 def value_of(table: Any, row: Row) -> float | None:
-    """Numbers first, then of each field the first category that matches, the intercept last."""
+    """Numbers first, then of a field's categories in a row the first that matches, the intercept last."""
     intercept, numbers, categories = table
     total = 0.0
     for field, coefficient, power in numbers:
         if row[field] is None:
             return None
         total += coefficient * row[field] ** power
-    matched = set()
-    for field, value, coefficient in categories:
-        if row[field] == value and field not in matched:
-            matched.add(field)
-            total += coefficient
+    for field, run in groupby(categories, lambda category: category[0]):
+        total += next((coefficient for _, value, coefficient in run if row[field] == value), 0.0)
     return total + intercept
 
 

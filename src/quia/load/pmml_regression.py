@@ -1,9 +1,9 @@
 """PMML's RegressionModel: a sum of numbers and categories, each times a coefficient, for each class or for a threshold.
 
 It is evaluated as JPMML does: a table adds its numeric predictors, then its categorical ones, and the intercept last,
-in 64 bits. Of a field's categorical predictors the first that matches counts; a missing category adds nothing, while a
-missing number leaves no prediction, so it is refused. Of two classes with `logit` or `none` only the first table
-counts, and its class wins from a probability of a half on. With `softmax` it is the first of the greatest tables; as
+in 64 bits. Of a field's categorical predictors in a row the first that matches counts; a missing category adds nothing,
+while a missing number leaves no prediction, so it is refused. Of two classes with `logit` or `none` only the first
+table counts, and its class wins from a probability of a half on. With `softmax` it is the first of the greatest; as
 JPMML rounds probabilities, for it two tables that differ by less than 2**-53 are equal too, which is so here if one of
 two tables is a constant.
 """
@@ -29,7 +29,6 @@ from quia.load.pmml_schema import NUMBERS, Field, data_fields, number_of, spelle
 from quia.load.pmml_scorecard import check_plain, finite
 from quia.load.regressors import Threshold, cutoff, refuse_without
 from quia.places import LARGEST
-from quia.ranges import covers
 from quia.sums import Rule
 from quia.terms import Line, Step, Table, Term
 from quia.variables import Variable
@@ -206,13 +205,11 @@ class _Regression:
 
     def _terms(self, table: Element, score: int) -> list[Term]:
         terms: list[Term] = [self._line(p, score) for p in self.document.children(table, "NumericPredictor")]
-        counted: set[tuple[int, str]] = set()
         for index, run in groupby(self.document.children(table, "CategoricalPredictor"), self._index):
             coefficient_of: dict[str, float] = {}
             for predictor in run:
                 value = spelled(self.fields[index], predictor.attributes["value"])
-                if (index, value) not in counted:
-                    counted.add((index, value))
+                if value not in coefficient_of:
                     coefficient_of[value] = finite(self.document, predictor, "coefficient", None)
             terms.append(self._table(index, coefficient_of, score))
         return terms
@@ -247,17 +244,19 @@ class _Regression:
         field, variable = self.fields[index], self.variables[index]
         labels = variable.labels or ()
         self.reader.work.spend(len(labels) * len(self.tables))
-        gone = self.reader.absent(index)
+        values = np.zeros((len(labels), len(self.tables)))
+        for label, coefficient in coefficient_of.items():
+            if (state := variable.state_called(label)) is not None:
+                values[state, score] = coefficient
         replaced = 0.0
         if field.replacement is not None:
             try:
                 replaced = coefficient_of.get(labels[variable.encode(field.replacement)], 0.0)
             except InstanceError as fault:
                 raise self.document.fault(f"missingValueReplacement: {fault}", self.tables[score]) from None
-        added = [
-            replaced if covers(gone, state) else coefficient_of.get(label, 0.0) for state, label in enumerate(labels)
-        ]
-        return Table(index, np.array([self._only(score, number) for number in added]))
+        for low, high in self.reader.absent(index):
+            values[low : high + 1, score] = replaced
+        return Table(index, values)
 
 
 def _merged(of_tables: Sequence[Sequence[Term]]) -> list[Term]:
