@@ -94,6 +94,7 @@ $(VENV)/.installed: $(BIN)/python $(SOURCES)
 $(VENV)/.installed-dev: $(BIN)/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps python-weka-wrapper3  # brings weka.jar
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'optbinning>=1.0'  # without its solvers
 	@touch $@ $(VENV)/.installed
 
 clean:

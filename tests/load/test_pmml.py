@@ -380,7 +380,7 @@ def test_a_compact_tree_compared_in_single_precision():
     ("change", "match"),
     [
         (("<TreeModel", "<MiningModel"), "MiningModel"),
-        (("<TreeModel", "<RegressionModel"), "RegressionModel"),
+        (("<TreeModel", "<NaiveBayesModel"), "NaiveBayesModel"),
         (('functionName="classification"', 'functionName="regression"'), "regression"),
         (
             ('<FieldRef field="x1"/>', '<Apply function="log"><FieldRef field="x1"/></Apply>'),

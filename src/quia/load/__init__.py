@@ -82,6 +82,11 @@ FORMATS = {
     "sdd": Format("quia.load.sdd", _begins(rb"sdd\s"), "SDDs, .sdd"),
     "nnf": Format("quia.load.nnf", _begins(rb"(?:nnf\s|[oatf] -?\d+ 0\s)"), "Decision-DNNFs, .nnf"),
     "dd": Format("quia.load.dd", _looks_like_dd, "BDDs in dd's JSON or DDDMP text"),
+    "ebm": Format(
+        "quia.load.ebm",
+        lambda head: re.match(rb"(\xef\xbb\xbf)?\s*\{\s*\"version\"\s*:\s*\"[^\"]*\"\s*,\s*\"ebm\"", head) is not None,
+        "the JSON of an explainable boosting machine of interpret",
+    ),
     "json": Format("quia.load.json", lambda head: head.lstrip(_BLANK)[:1] == b"{", "quia's own JSON"),
     "weka": Format(
         "quia.load.weka",
@@ -94,7 +99,7 @@ FORMATS = {
     "pmml": Format(
         "quia.load.pmml",
         lambda head: b"PMML" in head and head.lstrip(b"\xef\xbb\xbf\r\n\t ").startswith(b"<"),
-        "a PMML TreeModel or MiningModel",
+        "a PMML TreeModel, MiningModel, Scorecard or RegressionModel",
     ),
     "lightgbm": Format("quia.load.lightgbm", lambda head: head.startswith(b"tree\nversion="), "LightGBM's text"),
     "onnx": Format(
@@ -111,6 +116,8 @@ OBJECTS: dict[str, str] = {
     "onnx": "quia.load.onnx",
     "sklearn": "quia.load.sklearn",
     "xgboost": "quia.load.xgboost",
+    "interpret": "quia.load.ebm",
+    "optbinning": "quia.load.optbinning",
     "dd": "quia.load.dd",
     "pysdd": "quia.load.sdd",
     "quia": "quia.load.formulas",
@@ -180,7 +187,7 @@ def _load(source: Any, format: str | None, options: dict[str, Any], suffix: str)
             cure="name the column of the rows that holds them, with predicted= or, on the command line,"
             " --predicted COLUMN",
         )
-    _check_options(name, options, module.OPTIONS)
+    check_options(name, options, module.OPTIONS)
     return getattr(module, verb + suffix)(*arguments, **options)
 
 
@@ -197,7 +204,7 @@ def _package_of(source: Any) -> str:
     )
 
 
-def _check_options(name: str, options: dict[str, Any], known: tuple[str, ...]) -> None:
+def check_options(name: str, options: dict[str, Any], known: tuple[str, ...]) -> None:
     for option in options:
         if option not in known:
             hint = did_you_mean(option, known)

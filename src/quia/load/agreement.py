@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quia.additive import Additive
-from quia.errors import InstanceError, did_you_mean
+from quia.errors import InstanceError, QuiaError, did_you_mean
 from quia.load import load, load_with_predictor
 from quia.load.additive_probes import additive_probes, decisions_of, undecided
 from quia.load.probes import decision_of, probes
@@ -128,6 +128,21 @@ def check(
         return compare_predicted(load(source, format=format, **options), rows, predicted)
     model = load_with_predictor(source, format=format, **{"check": False, **options})
     return compare(model, [*rows, *generated(model.classifier, limit)])
+
+
+def check_loaded(model: Model) -> None:
+    """Raise an error unless what was loaded decides as the model does, at and around its thresholds."""
+    report = compare(model, generated(model.classifier))
+    if report.disagreements:
+        raise QuiaError(
+            f"what was loaded does not decide as the model does: {report.disagreements[0]};"
+            " please report this with the model, or load it with check=False if you know better"
+        )
+    if not report.agreed:
+        raise QuiaError(
+            f"the model refuses all {report.rows} rows that were generated to compare it with what was loaded;"
+            " load it with check=False, and compare it on rows of your own"
+        )
 
 
 def compare_predicted(classifier: Classifier, rows: Iterable[Row], column: str) -> Agreement:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from quia.errors import FormatError, QuiaError, QuiaWarning, Unsupported, sentence, warn
-from quia.load import sklearn
+from quia.errors import FormatError, QuiaError, QuiaWarning, Unsupported, listed, sentence, warn
+from quia.load import check_options, ebm, optbinning, sklearn
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
     from quia.load.agreement import Model
 
-OPTIONS = (*sklearn.OPTIONS, "trust_pickle")
+_READERS = {"sklearn": sklearn, "interpret": ebm, "optbinning": optbinning}
+
+OPTIONS = tuple(dict.fromkeys((*(option for module in _READERS.values() for option in module.OPTIONS), "trust_pickle")))
 
 
 class UnsafePickle(QuiaWarning):
@@ -20,7 +22,7 @@ class UnsafePickle(QuiaWarning):
 
 
 def read(data: bytes, file: str | None = None, **options: Any) -> Classifier:
-    """The classifier of a pickled scikit-learn model; only with `trust_pickle=True`."""
+    """The classifier of a pickled model of scikit-learn, interpret or optbinning; only with `trust_pickle=True`."""
     return read_with_predictor(data, file, **options).classifier
 
 
@@ -34,10 +36,14 @@ def read_with_predictor(data: bytes, file: str | None = None, *, trust_pickle: b
         )
     warn(f"reading the pickle {file or ''} with your trust: it may run any program with your rights", UnsafePickle)
     estimator = _unpickled(data, file)
-    if not type(estimator).__module__.startswith("sklearn."):
+    package = type(estimator).__module__.partition(".")[0]
+    if package not in _READERS:
         kind = f"{type(estimator).__module__}.{type(estimator).__qualname__}"
-        raise Unsupported(f"the pickle holds a {kind}", cure="pickle a scikit-learn model")
-    return sklearn.convert_with_predictor(estimator, **options)
+        raise Unsupported(f"the pickle holds a {kind}", cure=f"pickle a model of {listed(_READERS)}")
+    module = _READERS[package]
+    check_options(package, options, module.OPTIONS)
+    model: Model = module.convert_with_predictor(estimator, **options)
+    return model
 
 
 def _unpickled(data: bytes, file: str | None) -> Any:

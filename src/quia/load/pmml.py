@@ -1,4 +1,5 @@
-"""PMML 4.x: a TreeModel that classifies, or a MiningModel of trees, as R, KNIME, SAS and JPMML's exporters write it.
+"""PMML 4.x, as R, KNIME, SAS and JPMML's exporters write it: a TreeModel that classifies, a MiningModel of trees, a
+Scorecard or a RegressionModel.
 
 A node's children are tried in order, and the first whose predicate holds is taken. A missing value makes predicates
 unknown, and the model's missingValueStrategy says what then happens. Where the model would make no prediction for a
@@ -10,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from quia.errors import Unsupported, shown
+from quia.errors import Unsupported, listed, shown
 from quia.load.pmml_choice import Choice, Work, children_first
 from quia.load.pmml_fields import Reader
 from quia.load.pmml_mining import mining_model
+from quia.load.pmml_regression import regression_model
 from quia.load.pmml_schema import data_fields, declared_classes
+from quia.load.pmml_scorecard import scorecard
 from quia.load.pmml_tree import FRACTIONAL, NULL, Tree
 from quia.load.xml import Document, Element, parse
 from quia.ranges import difference, intersection
@@ -40,15 +43,16 @@ def read(
 ) -> Classifier:
     """The classifier of a PMML model; `missing=False` assumes that no value is missing, which makes it smaller.
 
-    `threshold` makes classes of the numbers that a MiningModel of regression trees predicts, and `classes` names these.
+    `threshold` makes classes of the numbers that a Scorecard, a RegressionModel or a MiningModel of regression trees
+    predicts, and `classes` names these.
     """
     document = parse(data, file)
     root = document.elements[0]
     if root.tag != "PMML":
         raise document.fault(f"begins with <{root.tag}>, so it is no PMML", root)
     model, notes = _model(document)
-    if model.tag == "MiningModel":
-        return mining_model(document, model, missing, threshold, classes, notes)
+    if model.tag in _READERS:
+        return _READERS[model.tag](document, model, missing, threshold, classes, notes)
     if threshold is not None or classes is not None:
         raise Unsupported("threshold and classes are for regressors; this is a tree of classes", cure="leave them out")
     return _Single(document, model, missing).graph(notes)
@@ -59,8 +63,10 @@ def _model(document: Document) -> tuple[Element, list[str]]:
     if not models:
         raise document.fault("has no model", document.elements[0])
     model = models[0]
-    if model.tag not in ("TreeModel", "MiningModel"):
-        raise Unsupported(f"a <{model.tag}> (line {model.line}) is no tree", cure="give a TreeModel or MiningModel")
+    if model.tag != "TreeModel" and model.tag not in _READERS:
+        raise Unsupported(
+            f"a <{model.tag}> (line {model.line}) is not read here", cure=f"give a {listed(('TreeModel', *_READERS))}"
+        )
     if model.attributes.get("isScorable", "true").strip() in ("false", "0"):
         raise Unsupported(
             f"the tree (line {model.line}) has isScorable='false', so it is not meant to decide",
@@ -73,6 +79,8 @@ def _model(document: Document) -> tuple[Element, list[str]]:
 
 
 _OTHER_MODELS = ("RuleSetModel", "Scorecard", "NeuralNetwork")
+
+_READERS = {"MiningModel": mining_model, "Scorecard": scorecard, "RegressionModel": regression_model}
 
 
 class _Single(Tree):

@@ -56,6 +56,10 @@ class Reader:
                 for value in values:
                     field.cuts.update(dict.fromkeys(self._cuts(field, operator, value, element)))
 
+    def indices(self, predicate: Element) -> list[int]:
+        """The indices of the fields that a predicate tests."""
+        return [self.index_of[id(self._field(element))] for element in self._simple(predicate)]
+
     def _settle_precision(self, field: Field, element: Element) -> None:
         """Record whether a field is compared in 32 bits, which must be the same everywhere."""
         named = self.usable[element.attributes["field"]]

@@ -84,7 +84,7 @@ class _Mining(Segments):
         names = [label for label, _ in tables]
         if method == "logit" and len(tables) == 2 and [name for _, name in tables] == [*given, None]:
             names.reverse()
-            rule = Rule("cuts", (_least_even(self.single),))
+            rule = Rule("cuts", (least_even(self.single),))
         elif method == "softmax" and len(tables) > 1 and [name for _, name in tables] == given:
             rule = Rule("softmax32" if self.single else "softmax64")
         else:
@@ -180,7 +180,7 @@ class _Mining(Segments):
         return simplest(Ensemble(variables, names, flat.trees(width), sums, kind=kind, notes=tuple(self.notes)))
 
 
-def _least_even(single: bool) -> float:
+def least_even(single: bool) -> float:
     """The least sum whose logistic function is not below a half, in 32 bits or 64."""
     kind = np.float32 if single else np.float64
     one, low, high = kind(1), kind(-1), kind(0)

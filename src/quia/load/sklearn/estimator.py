@@ -10,7 +10,7 @@ import numpy as np
 
 from quia.consistent import Edges
 from quia.ensemble import Ensemble
-from quia.errors import QuiaError, Unsupported, shown
+from quia.errors import Unsupported, shown
 from quia.graph import DecisionGraph
 from quia.load import agreement
 from quia.load.binary import numbered
@@ -69,7 +69,7 @@ def model_of(
     predictor = Predictor(estimator, final, names, tuple(sources), head.rule, by_probability=label is not None)
     model = agreement.Model(classifier, predictor)
     if check:
-        _compare(model)
+        agreement.check_loaded(model)
     return model
 
 
@@ -210,17 +210,3 @@ def _children_first(tree: Tree) -> list[int]:
         if tree.left[node] != LEAF:
             work += [int(tree.left[node]), int(tree.right[node])]
     return order[::-1]
-
-
-def _compare(model: agreement.Model) -> None:
-    report = agreement.compare(model, agreement.generated(model.classifier))
-    if report.disagreements:
-        raise QuiaError(
-            f"what was loaded does not decide as the model does: {report.disagreements[0]};"
-            " please report this with the model, or load it with check=False if you know better"
-        )
-    if not report.agreed:
-        raise QuiaError(
-            f"the model refuses all {report.rows} rows that were generated to compare it with what was loaded;"
-            " load it with check=False, and compare it on rows of your own"
-        )
