@@ -67,8 +67,10 @@ ORDER = [
     "additive_needs",
     "additive_plain",
     "additive_gaps",
+    "additive_rows",
     "additive_search",
     "additive",
+    "additive_boxes",
     "additive_widen",
     "additive_sharing",
     "additive_check",
@@ -165,6 +167,7 @@ def test_imports_point_one_way() -> None:
         *(("ensemble", "ensemble_dict"), ("ensemble", "ensemble_check"), ("additive_gaps", "additive")),
         *(("additive", "additive_widen"), ("additive", "additive_sharing"), ("additive", "additive_check")),
         *(("additive", "additive_dict"), ("additive", "additive_reasons"), ("additive_search", "additive")),
+        ("additive_rows", "additive"),
         *(("nnf", "nnf_dict"), ("circuit", "circuit_bias"), ("variables", "literal"), ("question", "classifier")),
         *(
             ("nnf", "nnf_text"),

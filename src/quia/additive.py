@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
@@ -13,10 +13,11 @@ import numpy.typing as npt
 
 from quia.additive_gaps import Gaps
 from quia.additive_needs import Need, ways
+from quia.additive_rows import weigh_rows
 from quia.additive_search import Together
 from quia.boxes import Box
 from quia.caching import cached_property
-from quia.classifier import ClassifierBase
+from quia.classifier import ClassifierBase, Weighed
 from quia.errors import GraphError, InstanceError, MissingValue, OutOfRange, Unsupported, did_you_mean, listed, shown
 from quia.families import FindsReasons
 from quia.patience import Clock
@@ -259,7 +260,19 @@ class Additive(ByFields, ClassifierBase):
 
     def ways(self, question: Question) -> Sequence[Sequence[Need]]:
         """The ways in which the decision can change."""
-        return ways(self.rule, len(self.start), question.keeps)
+        return self.ways_out(question.keeps)
+
+    def ways_out(self, keeps: Collection[int]) -> Sequence[Sequence[Need]]:
+        """The ways in which a decision can change that some classes keep."""
+        return ways(self.rule, len(self.start), keeps, self._cuts)
+
+    @cached_property
+    def _cuts(self) -> tuple[float, ...]:
+        """The cuts of the rule; where sums are exact, the least sum that reaches each, so that gaps are exact too."""
+        if self.margin > 0:
+            return self.rule.cuts
+        finest = _finest([*self.start, *self.end], self.terms)
+        return tuple(math.ceil(Fraction(cut) * finest) / finest for cut in self.rule.cuts)
 
     @cached_property
     def _gaps(self) -> dict[Need, Gaps]:
@@ -312,19 +325,15 @@ class Additive(ByFields, ClassifierBase):
                 return None
             gaps = self.gaps(way[0])
             # What is unknown is at its worst already.
-            here, worst = gaps.least(question.worlds(self.tested))
+            here = gaps.least(question.worlds(self.tested))[0]
             losses = {
                 v: gaps.at(v, question.states[v]) - gaps.least_of(v, question.within.states(v))[0]
                 for v in self.tested
                 if question.states[v] != UNKNOWN
             }
             kept = [v for v in losses if v not in question.frozen]
-            ties = way[0].ties
-            if self.margin == 0:  # all sums are multiples of one number, but the cut may lie between two of them
-                exact = Fraction(way[0].offset) + Fraction(self.gap(way[0]._replace(offset=0.0), worst))
-                ties = ties if exact == here else exact < here
             margin = 0.0 if self.margin == 0 else 2 * self.margin
-            found.append(Inequality(tuple(kept), tuple(losses[v] for v in kept), here, ties, margin))
+            found.append(Inequality(tuple(kept), tuple(losses[v] for v in kept), here, way[0].ties, margin))
         return found
 
     def reasons_of(self, question: Question) -> FindsReasons:
@@ -362,8 +371,14 @@ class Additive(ByFields, ClassifierBase):
         asked = additive_widen.Asked(self, question, kind, tuple(members), intervals, certain, Clock(timeout))
         if any(self.variables[v].is_line for v in members):
             return additive_sharing.boxes(asked)[:limit]
-        found = additive_widen.boxes(asked)
-        return None if found is None else found[:limit]
+        return additive_widen.boxes(asked, limit)
+
+    def weigh_rows(
+        self, rows: npt.NDArray[Any], keeps: frozenset[int], frozen: Collection[int]
+    ) -> Sequence[Weighed] | None:
+        """What many rows can lose and can bear, for each way in which their decision can change."""
+        self._refuse_unbounded()
+        return weigh_rows(self, rows, keeps, frozen)
 
     def _refuse_unbounded(self) -> None:
         if self.unbounded:
@@ -422,10 +437,11 @@ def _on_one_grid(constants: Iterable[float], terms: Iterable[Term]) -> bool:
     if len(tables) < len(list(terms)):
         return False
     fixed = list(constants)
-    finest = max((n.as_integer_ratio()[1] for n in fixed), default=1)
-    total = sum(map(abs, fixed))
-    for table in tables:
-        distinct = np.unique(np.abs(table.values))
-        finest = max(finest, *(float(n).as_integer_ratio()[1] for n in distinct))
-        total += float(distinct.max())
-    return total < math.ldexp(1.0, 53 - finest.bit_length())
+    total = sum(map(abs, fixed)) + sum(float(np.abs(table.values).max()) for table in tables)
+    return total < math.ldexp(1.0, 53 - _finest(fixed, tables).bit_length())
+
+
+def _finest(constants: Iterable[float], terms: Iterable[Term]) -> int:
+    """The power of two that makes whole numbers of all constants and tables."""
+    values = [np.unique(term.values) for term in terms if isinstance(term, Table)]
+    return max((float(n).as_integer_ratio()[1] for n in np.concatenate([list(constants), *values])), default=1)

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,6 +36,10 @@ class Gaps:
     model: Additive
     need: Need
     constants: tuple[float, ...]
+    offered: dict[Any, Any] = field(default_factory=dict, repr=False)
+    """What sets of states were once found that a variable may have: see `additive_widen`."""
+    last_asked: tuple[Any, dict[int, float]] | None = field(default=None, repr=False)
+    """What was asked last there, and what each variable then adds."""
 
     @staticmethod
     def of(model: Additive, need: Need) -> Gaps:

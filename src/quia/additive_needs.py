@@ -31,8 +31,10 @@ class Need(NamedTuple):
 Way = Sequence[Need]
 
 
-def ways(rule: Rule, scores: int, keeps: Collection[int]) -> list[Way]:
+def ways(rule: Rule, scores: int, keeps: Collection[int], cuts: Sequence[float] = ()) -> list[Way]:
     """The ways in which scores tell a class that is not kept, by a rule of kind `cuts` or `argmax`.
+
+    `cuts`, if there are any, stand for those of the rule, and tell the same of all scores that there are.
 
     >>> from quia.sums import Rule
     >>> [[(need.weights, need.offset, need.ties) for need in way] for way in ways(Rule("cuts", (600.0,)), 1, {1})]
@@ -41,7 +43,7 @@ def ways(rule: Rule, scores: int, keeps: Collection[int]) -> list[Way]:
     [[((-1.0, 1.0, 0.0), True)], [((0.0, 1.0, -1.0), False)]]
     """
     if rule.kind == "cuts":
-        return list(_bands(rule.cuts, keeps))
+        return list(_bands(cuts or rule.cuts, keeps))
     return [
         [_beats(winner, loser, scores) for loser in sorted(keeps)] for winner in range(scores) if winner not in keeps
     ]

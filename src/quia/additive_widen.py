@@ -8,11 +8,12 @@ one box is made: see `additive_sharing`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import islice, product
 from typing import TYPE_CHECKING, NamedTuple
 
+from quia.additive_boxes import Budget, Choice, TooClose, TooMany, widest
 from quia.additive_gaps import Gaps
 from quia.additive_needs import Need
 from quia.boxes import Box, Shape, widest_first, width
@@ -75,6 +76,9 @@ class Asked:
     def is_good(self, box: Box) -> bool:
         """Whether a box is what is asked for; where that is a matter of rounding, and of many numbers, it is not."""
         self.clock()
+        told = self._told_by_sum(box)
+        if told is not None:
+            return told
         states = dict(zip(self.of, box, strict=True))
         if self.is_sufficient:
             return self._is_forced(self.question, self.question.within.replaced(states))
@@ -119,6 +123,16 @@ class Asked:
             return False
         return all(escapes(tuple(((state, state),) for state in point)) for point in product(*map(members, box)))
 
+    def _told_by_sum(self, box: Box) -> bool | None:
+        """Whether a box is good, where one sum tells; None if it is too close, or there are several."""
+        if len(self.ways) != 1 or len(self.ways[0]) != 1:
+            return None
+        gaps = self.model.gaps(self.ways[0][0])
+        return self.fits(gaps, self._worst_of(gaps, box))
+
+    def _worst_of(self, gaps: Gaps, box: Box) -> float:
+        return math.fsum((self.beside(gaps), *(self.worst(gaps, place, states) for place, states in enumerate(box))))
+
     @cached_property
     def _otherwise(self) -> Question:
         keeps = frozenset(range(len(self.question.classes))) - self.question.keeps
@@ -130,23 +144,30 @@ class Asked:
         return is_partial and not self.certain
 
     def _sum_is_good(self, gaps: Gaps, box: Box) -> bool | None:
-        worst = math.fsum((self.beside(gaps), *(self.worst(gaps, place, states) for place, states in enumerate(box))))
-        return self.fits(gaps, worst)
+        return self.fits(gaps, self._worst_of(gaps, box))
 
     def beside(self, gaps: Gaps) -> float:
         """What the other variables add to a gap, at the worst for what is asked."""
-        added = [*gaps.constants]
+        found = self._each_beside(gaps)
+        return math.fsum((*gaps.constants, *(added for v, added in found.items() if v not in self.of)))
+
+    def _each_beside(self, gaps: Gaps) -> dict[int, float]:
+        """What each variable adds if it is not one of those: kept, as sets of one question follow each other."""
+        asked = (self.question, self.is_sufficient, self.certain)
+        kept = gaps.last_asked
+        if kept is not None and kept[0] == asked:
+            return kept[1]
+        found = {}
         for v in self.model.tested:
-            if v in self.of:
-                continue
-            state, possible = self.question.states[v], self.question.within.states(v)
+            state = self.question.states[v]
             if self.is_sufficient or (state == UNKNOWN and not self.certain):
-                added.append(gaps.least_of(v, possible)[0])
+                found[v] = gaps.least_of(v, self.question.within.states(v))[0]
             elif state == UNKNOWN:
-                added.append(gaps.greatest_of(v, possible)[0])
+                found[v] = gaps.greatest_of(v, self.question.within.states(v))[0]
             else:
-                added.append(gaps.at(v, state))
-        return math.fsum(added)
+                found[v] = gaps.at(v, state)
+        object.__setattr__(gaps, "last_asked", (asked, found))
+        return found
 
     def worst(self, gaps: Gaps, place: int, states: Ranges) -> float:
         """What a variable adds to a gap, in the state of a set that is the worst for what is asked."""
@@ -155,23 +176,67 @@ class Asked:
 
     def fits(self, gaps: Gaps, worst: float) -> bool | None:
         """Whether a box whose worst gap is that is good; None if rounding does not tell."""
-        if abs(worst) <= self.model.margin:  # 0 too: a cut may lie between what the sums can be
+        if abs(worst) <= self.model.margin and self.model.margin > 0:
             return None
         return gaps.need.holds(worst) != self.is_sufficient
 
 
-def boxes(asked: Asked) -> list[Box] | None:
-    """All largest boxes, the widest first; None if only a search finds them."""
+def boxes(asked: Asked, limit: int | None = None) -> list[Box] | None:
+    """All largest boxes, or the first so many, the widest first; None if only a search finds them."""
     if len(asked.ways) != 1 or len(asked.ways[0]) != 1:
         return None
     gaps = asked.model.gaps(asked.ways[0][0])
+    offered = [_offered(asked, gaps, place) for place in range(len(asked.of))]
+    gap = math.fsum((asked.beside(gaps), *(each.best for each in offered)))
+    most, strict = (gap, gaps.need.ties) if asked.is_sufficient else (-gap, not gaps.need.ties)
+    try:
+        budget = Budget(most, strict, asked.model.margin)
+        found: list[Box] | None = list(islice(widest([each.choices for each in offered], budget, asked.clock), limit))
+    except TooMany:
+        return None
+    except TooClose:
+        found = _where_rounding_decides(asked, gaps)
+    if found is None or (asked.is_sufficient and not found):  # then a line beside them is a matter of rounding
+        return None
+    return found[:limit]
+
+
+def _where_rounding_decides(asked: Asked, gaps: Gaps) -> list[Box] | None:
+    """All largest boxes, where some must be asked about."""
     try:
         found = _maximal_choices(asked, gaps)
     except _Rounded:
         return None
-    if found is None or (asked.is_sufficient and not found):  # then a line beside them is a matter of rounding
-        return None
-    return widest_first(found)
+    return None if found is None else widest_first(found)
+
+
+class _Offered(NamedTuple):
+    """What sets of states a variable may have, in their order, and what the best of them adds to a gap."""
+
+    choices: list[Choice]
+    best: float
+
+
+def _offered(asked: Asked, gaps: Gaps, place: int) -> _Offered:
+    """The choices of a variable, made once for each of its states."""
+    v = asked.of[place]
+    key = (v, asked.question.states[v], asked.kind, asked.intervals, asked.largest[place])
+    known = gaps.offered.get(key)
+    if known is None:
+        found = _choices(asked, gaps, place)
+        best = _best(asked, (choice.worst for choice in found)) if found else 0.0
+        made = [
+            Choice(
+                choice.states,
+                size(choice.states),
+                abs(choice.worst - best),
+                min((abs(found[at].worst - choice.worst) for at in choice.larger), default=math.inf),
+            )
+            for choice in found
+        ]
+        made.sort(key=lambda choice: list(members(choice.states)))
+        known = gaps.offered[key] = _Offered(made, best)
+    return known
 
 
 class _Rounded(Exception):
@@ -249,7 +314,7 @@ def _is_maximal(
     return True
 
 
-def _best(asked: Asked, worsts: Iterator[float]) -> float:
+def _best(asked: Asked, worsts: Iterable[float]) -> float:
     return max(worsts) if asked.is_sufficient else min(worsts)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeGuard, TypeVar
 
 from quia.errors import Unsupported, shown
 from quia.variables import Variable, decide_instance, encode_instance
@@ -254,7 +254,7 @@ class TakesRanges(Classifier, Protocol):
 class DecidesRows(Protocol):
     """A classifier that decides many encoded rows at once."""
 
-    def decide_rows(self, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    def decide_rows(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
         """The class of each row; -2 - v where it depends on the unknown variable v."""
         ...
 
@@ -262,12 +262,38 @@ class DecidesRows(Protocol):
 class Batches(Classifier, Protocol):
     """A classifier that decides and explains many encoded rows at once."""
 
-    def decide_rows(self, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    def decide_rows(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
         """The class of each row; -2 - v where it depends on the unknown variable v."""
         ...
 
-    def batch(self, rows: npt.NDArray[np.int32], **asked: Any) -> BatchResult:
+    def batch(self, rows: npt.NDArray[Any], **asked: Any) -> BatchResult:
         """The reasons of each row, as `_kernel.Graph.batch` has them."""
+        ...
+
+
+class Weighed(NamedTuple):
+    """Of each row what changing each variable to its worst takes away at the most, and what the decision can bear.
+
+    Changing a set of variables can change the decision if its `losses` sum to more than the `budget`, and cannot if
+    they do not. Both are whole numbers if the model's sums are exact; else a sum that is no more than the `margin` away
+    from the budget tells nothing. A variable that cannot change loses nothing.
+    """
+
+    losses: npt.NDArray[Any]
+    budget: npt.NDArray[Any]
+    margin: float
+
+
+class WeighsRows(Classifier, Protocol):
+    """A classifier whose decisions turn on sums, and that weighs many encoded rows at once."""
+
+    def weigh_rows(
+        self, rows: npt.NDArray[Any], keeps: frozenset[int], frozen: Collection[int]
+    ) -> Sequence[Weighed] | None:
+        """One for each way in which the decision on these rows, which is kept by some classes, can change.
+
+        None if a way takes more than one sum.
+        """
         ...
 
 

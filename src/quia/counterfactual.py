@@ -277,11 +277,26 @@ def distance(question: Question, change: Change) -> Fraction:
 
 
 def _crossed(variable: Variable, own: int, states: Ranges) -> Fraction:
-    """The share of a variable's states between its own and the nearest of some; names are all one step apart."""
+    """The share of a variable's states between its own and the nearest of some; names are all one step apart.
+
+    Of a line it is the share of its range.
+    """
     last = len(variable.cuts)
+    if variable.is_line:
+        return _crossed_on_line(variable, own, states)
     ways = [Fraction(1, max(variable.size - 1, 1))]
     if variable.is_numeric and own <= last:
         numbers = [(low, min(high, last)) for low, high in states if low <= last]
         steps = (max(low - own, own - high) for low, high in numbers)
         ways = [*(Fraction(step, max(last, 1)) for step in steps), *ways[: covers(states, last + 1)]]
     return min(ways)
+
+
+def _crossed_on_line(variable: Variable, own: int, states: Ranges) -> Fraction:
+    last = len(variable.cuts)
+    numbers = [(variable.number(low), variable.number(min(high, last))) for low, high in states if low <= last]
+    if own > last or not numbers:  # to or from a missing value is all of the way
+        return Fraction(1)
+    here, whole = Fraction(variable.number(own)), Fraction(variable.number(last)) - Fraction(variable.number(0))
+    way = min(max(Fraction(low) - here, here - Fraction(high)) for low, high in numbers)
+    return way / whole if whole else Fraction(0)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.literal import Literal
+from quia.ranges import Ranges
 from quia.variables import Variable
 
 if TYPE_CHECKING:
@@ -21,11 +22,11 @@ class Reference:
     """Encoded rows, each distinct one once, and how often it is there. A value that is not known fits no condition."""
 
     variables: tuple[Variable, ...]
-    rows: npt.NDArray[np.int32] = field(repr=False)
+    rows: npt.NDArray[Any] = field(repr=False)
     repeats: npt.NDArray[np.int64] = field(repr=False)
 
     @staticmethod
-    def of(variables: Iterable[Variable], rows: npt.NDArray[np.int32]) -> Reference:
+    def of(variables: Iterable[Variable], rows: npt.NDArray[Any]) -> Reference:
         """The reference with these encoded rows.
 
         >>> sex = Variable.nominal("sex", ["F", "M"])
@@ -54,8 +55,15 @@ class Reference:
         fits = np.ones(len(self.rows), bool)
         names = {variable.name: index for index, variable in enumerate(self.variables)}
         for literal in literals:
-            admitted = np.zeros(literal.variable.size + 1, bool)  # the last place is that of what is not known, -1
-            for low, high in literal.ranges:
-                admitted[low : high + 1] = True
-            fits &= admitted[self.rows[:, names[literal.feature]]]
+            fits &= admitting(literal.variable, literal.ranges, self.rows[:, names[literal.feature]])
         return int(self.repeats[fits].sum())
+
+
+def admitting(variable: Variable, ranges: Ranges, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which of some states of a variable are in these ranges; one that is not known, -1, is in none."""
+    if variable.is_line:
+        return np.asarray(np.logical_or.reduce([(low <= states) & (states <= high) for low, high in ranges]))
+    admitted = np.zeros(variable.size + 1, bool)  # the last place is that of what is not known
+    for low, high in ranges:
+        admitted[low : high + 1] = True
+    return np.asarray(admitted[states])

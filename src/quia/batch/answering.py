@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from quia.batch import one_by_one
+from quia.batch import one_by_one, weighed
 from quia.batch.answers import LARGEST_COUNT, Answers, Numbers
 from quia.batch.lists import Bools, Gathered, Ints, Lists
 from quia.batch.question import Request
 from quia.batch.regions import Conditions, Listed, Regions
+from quia.batch.table import States as Rows
 from quia.boxes import Box
-from quia.classifier import Batches, offers
+from quia.classifier import Batches, WeighsRows, offers
 from quia.families import MEMORY
 from quia.patience import Clock
 from quia.reason import KINDS, Kind, Members
@@ -24,13 +25,13 @@ from quia.widen import Widening
 if TYPE_CHECKING:
     from quia.classifier import Classifier
 
-Rows = npt.NDArray[np.int32]
-
 
 def answer(classifier: Classifier, rows: Rows, request: Request) -> Answers:
     """The answers for encoded rows, each worked out anew."""
     if offers(classifier, Batches):
         return _by_kernel(classifier, rows, request)
+    if offers(classifier, WeighsRows):
+        return weighed.answer(classifier, rows, request)
     return one_by_one.answer(classifier, rows, request)
 
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from quia.batch.answers import Answers
 from quia.batch.lists import Ints
+from quia.batch.table import States as Rows
 
-Rows = npt.NDArray[np.int32]
 Hashes = npt.NDArray[np.uint64]
 
 ROWS = 2**16

@@ -19,19 +19,24 @@ from quia.batch.regions import Listed
 from quia.batch.table import Faults, arrow, from_numpy, from_texts
 from quia.batch.vocabulary import condition_type, list_array, spoken, states_array
 from quia.reason import KINDS
+from quia.variables import Variable
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
 
 
 class _Texts(NamedTuple):
-    """Features' names and, without repetition, states' texts; `code[begin[v] + s]` is the text of state s of v."""
+    """Features' names and, without repetition, states' texts; `code[begin[v] + s]` is the text of state s of v.
+
+    The states of `lines` are too many: those that are met are put into words as they come.
+    """
 
     features: Any
     states: Any
     code: npt.NDArray[np.int32]
     begin: npt.NDArray[np.int64]
     classes: Any
+    lines: Mapping[int, Variable]
 
 
 def fields(request: Request, *, encoded: bool = False) -> list[Any]:
@@ -145,6 +150,8 @@ def _make_texts(classifier: Classifier) -> _Texts:
     for index in classifier.tested:
         variable = classifier.variables[index]
         begin[index] = len(code)
+        if variable.is_line:
+            continue
         code += [texts.setdefault(variable.text(state), len(texts)) for state in range(variable.size)]
     return _Texts(
         from_texts([v.name for v in classifier.variables]),
@@ -152,6 +159,7 @@ def _make_texts(classifier: Classifier) -> _Texts:
         np.array(code, np.int32),
         begin,
         from_texts(classifier.classes),
+        {index: classifier.variables[index] for index in classifier.tested if classifier.variables[index].is_line},
     )
 
 
@@ -166,12 +174,30 @@ def _text(codes: Ints, texts: Any, encoded: bool) -> Any:
 def _lists(lists: Lists, texts: _Texts, encoded: bool) -> Any:
     """Lists of sets of single states."""
     pa = arrow()
-    codes = texts.code[texts.begin[lists.variables] + lists.low] if len(texts.code) else lists.low
+    if texts.lines:
+        codes, words = _line_codes(lists, texts)
+    else:
+        codes = texts.code[texts.begin[lists.variables] + lists.low] if len(texts.code) else lists.low
+        words = texts.states
     states = pa.StructArray.from_arrays(
-        [_text(lists.variables, texts.features, encoded), _text(codes, texts.states, encoded)], ["feature", "state"]
+        [_text(lists.variables, texts.features, encoded), _text(codes, words, encoded)], ["feature", "state"]
     )
     items = pa.ListArray.from_arrays(from_numpy(lists.member_start.astype(np.int32)), states)
     return list_array(items, lists.set_start, lists.known)
+
+
+def _line_codes(lists: Lists, texts: _Texts) -> tuple[Ints, Any]:
+    """The number of each state's text, and the texts, with those of the lines' states that are met."""
+    is_line = np.isin(lists.variables, list(texts.lines))
+    codes = np.empty(len(lists.low), np.int64)
+    codes[~is_line] = texts.code[texts.begin[lists.variables[~is_line]] + lists.low[~is_line]]
+    met: list[str] = []
+    for index, variable in texts.lines.items():
+        own = lists.variables == index
+        states, which = np.unique(lists.low[own], return_inverse=True)
+        codes[own] = which.reshape(-1) + len(texts.states) + len(met)
+        met += map(variable.text, states.tolist())
+    return codes, arrow().concat_arrays([texts.states, from_texts(met)])
 
 
 def _listed(

@@ -11,10 +11,9 @@ import numpy.typing as npt
 
 from quia.batch.lists import Ints
 from quia.batch.regions import Conditions, Regions
-from quia.batch.table import distinct
+from quia.batch.table import States, distinct, states_type
 from quia.errors import InstanceError
-from quia.ranges import Ranges
-from quia.reference import Reference
+from quia.reference import Reference, admitting
 from quia.variables import Variable
 
 Words = npt.NDArray[np.uint64]
@@ -22,19 +21,20 @@ Words = npt.NDArray[np.uint64]
 BLOCK = 2**16
 """Of so many distinct rows at a time the conditions are looked at."""
 MOST_CELLS = 2**29
-"""A reference has at most so many states, of four bytes each."""
+"""A reference has at most so many states, of four bytes each (of a table with lines eight)."""
 _WORDS_AT_ONCE = 2**19
 
 
-def table_reference(variables: tuple[Variable, ...], states: npt.NDArray[np.int32]) -> Reference:
+def table_reference(variables: tuple[Variable, ...], states: States) -> Reference:
     """The reference that encoded rows are, equal ones found by their hashes."""
     first, which, _ = distinct(states)
     return Reference(variables, np.asfortranarray(states[first]), np.bincount(which, minlength=len(first)))
 
 
-def joined_reference(variables: tuple[Variable, ...], parts: Iterable[npt.NDArray[np.int32]]) -> Reference:
+def joined_reference(variables: tuple[Variable, ...], parts: Iterable[States]) -> Reference:
     """The reference that encoded rows are which come in parts; refused if its distinct rows fill the memory."""
-    rows, repeats = np.zeros((0, len(variables)), np.int32), np.zeros(0, np.int64)
+    rows: States = np.zeros((0, len(variables)), states_type(variables))
+    repeats = np.zeros(0, np.int64)
     waiting: list[Reference] = []
 
     def join() -> None:
@@ -103,17 +103,9 @@ def _bits(conditions: Conditions, reference: Reference, rows: Ints) -> Words:
     for at, (variable, ranges) in enumerate(conditions):
         if variable not in column:
             column[variable] = reference.rows[rows, variable]
-        holds = _admitted(reference.variables[variable], ranges)[column[variable]]
+        holds = admitting(reference.variables[variable], ranges, column[variable])
         packed[at, : -(-len(rows) // 8)] = np.packbits(holds)
     return packed.view(np.uint64)
-
-
-def _admitted(variable: Variable, ranges: Ranges) -> npt.NDArray[np.bool_]:
-    """Which states are admitted; the last place is that of what is not known, -1."""
-    admitted = np.zeros(variable.size + 1, bool)
-    for low, high in ranges:
-        admitted[low : high + 1] = True
-    return admitted
 
 
 def _planes(repeats: npt.NDArray[np.int64]) -> list[Words]:

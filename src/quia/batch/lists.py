@@ -161,13 +161,14 @@ class Gathered:
 
     def lists(self) -> Lists:
         """What was gathered."""
+        kept = np.int32 if max(self._high, default=0) < 2**31 else np.int64  # which the states of lines need
         return Lists(
             known=np.array(self._known, bool),
             set_start=np.array(self._set_start, np.int64),
             member_start=np.array(self._member_start, np.int64),
             variables=np.array(self._variables, np.int32),
-            low=np.array(self._low, np.int32),
-            high=np.array(self._high, np.int32),
+            low=np.array(self._low, kept),
+            high=np.array(self._high, kept),
             labels=np.array(self._labels, np.int32),
             range_start=np.array(self._range_start, np.int64) if self._ranges else None,
         )

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from quia import __version__
 from quia.batch import leftovers
@@ -27,7 +26,7 @@ from quia.batch.question import Request
 from quia.batch.read import Part, Source, fingerprint
 from quia.batch.rules import Rule, most_frequent, rules_of
 from quia.batch.summary import Summary, summary_of
-from quia.batch.table import FAULT, arrow, from_numpy, to_numpy
+from quia.batch.table import FAULT, States, arrow, from_numpy, to_numpy
 from quia.batch.write import Format, format_of, join_parts, part_suffix, unwritable, write_batch, write_json
 from quia.errors import FormatError, QuiaError
 from quia.reference import Reference
@@ -223,7 +222,7 @@ def _joined(job: Job) -> dict[str, Path]:
 def _reference(job: Job) -> Reference:
     """The rows of the whole table that have a decision: it is read once for them before it is explained."""
 
-    def states() -> Iterator[npt.NDArray[np.int32]]:
+    def states() -> Iterator[States]:
         for part in job.source.parts(job.rows_a_part):
             encoded = encode_decided(job.classifier, part.rows)
             yield encoded.states[encoded.faults.sound]

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from quia.batch.table import Encoded, Faults, distinct, encode_table
+from quia.batch.table import Encoded, Faults, States, distinct, encode_table
 from quia.classifier import DecidesRows, offers
 from quia.errors import MissingValue
 
@@ -27,9 +26,7 @@ def encode_decided(classifier: Classifier, table: pa.Table | pa.RecordBatch) -> 
     return Encoded(states, faults.and_then(_undecided(classifier, states, faults, missing)), missing)
 
 
-def _undecided(
-    classifier: Classifier, states: npt.NDArray[np.int32], faults: Faults, missing: Mapping[int, Faults]
-) -> Faults:
+def _undecided(classifier: Classifier, states: States, faults: Faults, missing: Mapping[int, Faults]) -> Faults:
     """Why rows that lack a value are not explained: their decision depends on it."""
     lacking = faults.sound & np.logical_or.reduce([~each.sound for each in missing.values()])
     code = np.full(len(states), -1, np.int32)
@@ -51,7 +48,7 @@ def _undecided(
     return Faults(code, tuple(messages))
 
 
-def _needed(classifier: Classifier, rows: npt.NDArray[np.int32]) -> list[tuple[int, str] | None]:
+def _needed(classifier: Classifier, rows: States) -> list[tuple[int, str] | None]:
     """For each encoded row an unknown variable that its decision depends on, and in words that it does; or None."""
     if offers(classifier, DecidesRows):
         classes = classifier.decide_rows(rows).tolist()

@@ -16,6 +16,7 @@ from quia.batch.answers import LARGEST_COUNT, Answers, Numbers
 from quia.batch.lists import Gathered, Lists
 from quia.batch.question import Request
 from quia.batch.regions import Listed
+from quia.batch.table import States
 from quia.boxes import Box
 from quia.classifier import DecidesRows, offers
 from quia.counterfactual import Change, changes, without_missing
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 _MOST_ROWS = 32  # that one thread takes at a time
 
 
-def answer(classifier: Classifier, rows: npt.NDArray[np.int32], request: Request) -> Answers:
+def answer(classifier: Classifier, rows: States, request: Request) -> Answers:
     """The answers for encoded rows, several at a time: a kernel that works for long lets the others go on."""
     decisions = decisions_of(classifier, rows)
     stop = threading.Event()
@@ -56,7 +57,7 @@ def answer(classifier: Classifier, rows: npt.NDArray[np.int32], request: Request
 
 def _answered(
     classifier: Classifier,
-    rows: npt.NDArray[np.int32],
+    rows: States,
     decisions: npt.NDArray[np.int32],
     request: Request,
     stop: threading.Event,
@@ -70,7 +71,7 @@ def _answered(
     return table.answers()
 
 
-def decisions_of(classifier: Classifier, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+def decisions_of(classifier: Classifier, rows: States) -> npt.NDArray[np.int32]:
     """The class of each encoded row, none of which depends on what is unknown."""
     if offers(classifier, DecidesRows):
         return classifier.decide_rows(rows)
@@ -243,7 +244,8 @@ def first_boxes(
     source = iter(sets)
     try:
         while len(found) < most and (of := next(source, None)) is not None:
-            found += [(of, box) for box in widening.boxes(of, clock)]
+            wanted = None if whole_sets else most - len(found)
+            found += [(of, box) for box in widening.boxes(of, clock, most=wanted)]
     except OutOfTime:
         return None
     return found if whole_sets else found[:most]

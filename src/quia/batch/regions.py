@@ -270,7 +270,7 @@ _ODD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93], np
 
 
 def _condition_hashes(every: Conditions) -> Hashes:
-    ranges = _mixed(every.low.astype(np.uint64) << np.uint64(32) | every.high.astype(np.uint64))
+    ranges = _mixed(every.low.astype(np.uint64) * _ODD[1] + every.high.astype(np.uint64))
     sums = ranges if len(ranges) == len(every) else _sums(ranges, every.range_start)
     return _mixed(sums + every.variables.astype(np.uint64) * _ODD[0])
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from quia.errors import InstanceError, MissingValue, QuiaError, Unsupported, did_you_mean, shown
+from quia.places import Cuts, place, places
 from quia.values import is_missing
 from quia.variables import Variable
 
@@ -46,6 +47,15 @@ class Faults(NamedTuple):
         return Faults(np.full(rows, -1, np.int32))
 
 
+States = npt.NDArray[Any]
+"""State indices: integers of 64 bits where the numbers of a line are states, else of 32."""
+
+
+def states_type(variables: Iterable[Variable]) -> type[np.int32 | np.int64]:
+    """What holds the states of these variables."""
+    return np.int64 if any(variable.is_line for variable in variables) else np.int32
+
+
 class Encoded(NamedTuple):
     """Rows as state indices, why some of them could not be encoded, and which of them lack a value.
 
@@ -53,7 +63,7 @@ class Encoded(NamedTuple):
     such values which rows these are, and what would be said of them if the decision depended on it.
     """
 
-    states: npt.NDArray[np.int32]
+    states: States
     faults: Faults
     missing: dict[int, Faults]
 
@@ -199,7 +209,7 @@ def encode_table(classifier: Classifier, table: pa.Table | pa.RecordBatch) -> En
     Complexity: a bisection a number, one look-up a distinct nominal value.
     """
     # Column by column in memory, as they are made and hashed so.
-    states = np.full((len(classifier.variables), table.num_rows), -1, np.int32)
+    states = np.full((len(classifier.variables), table.num_rows), -1, states_type(classifier.variables))
     faults = Faults.none(table.num_rows)
     check_columns(classifier, table.schema.names)
     if FAULT in table.schema.names:
@@ -229,7 +239,7 @@ def check_columns(classifier: Classifier, names: Sequence[str]) -> None:
 class _Column(NamedTuple):
     """The states of a column, -1 where there is none: because the value is wrong, or because it is missing."""
 
-    states: npt.NDArray[np.int32]
+    states: States
     wrong: Faults
     missing: Faults
 
@@ -238,16 +248,33 @@ def _encode_column(variable: Variable, column: Any) -> _Column:
     pa = arrow()
     kind = column.type
     if variable.is_numeric and (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        states = _states_of_numbers(variable, to_numpy(column))
-        missing = states < 0
+        values = to_numpy(column)
+        states = _states_of_numbers(variable, values)
+        missing, outside = states == -1, states == _OUTSIDE
         messages = (_fault(variable, None),) if missing.any() else ()
-        return _Column(states, Faults.none(len(states)), Faults(missing.astype(np.int32) - 1, messages))
+        wrong = _outside(variable, values, outside) if outside.any() else Faults.none(len(states))
+        states[outside] = -1
+        return _Column(states, wrong, Faults(missing.astype(np.int32) - 1, messages))
     return _encode_distinct(variable, column)
 
 
-def _states_of_numbers(variable: Variable, values: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
+_OUTSIDE = -2
+"""What is said of a number outside the range of a line, which is no state."""
+
+
+def _outside(variable: Variable, values: npt.NDArray[Any], outside: npt.NDArray[np.bool_]) -> Faults:
+    """What is wrong with the numbers outside of a line's range, each distinct one told of once."""
+    distinct, which = np.unique(values[outside].astype(np.float64), return_inverse=True)
+    code = np.full(len(values), -1, np.int32)
+    code[outside] = which.reshape(-1)
+    return Faults(code, tuple(_fault(variable, number) for number in distinct.tolist()))
+
+
+def _states_of_numbers(variable: Variable, values: npt.NDArray[Any]) -> States:
     """The state of each number, -1 where it is missing and may not be."""
     numbers = values.astype(np.float64)
+    if isinstance(variable.cuts, Cuts):
+        return _states_on_line(variable, variable.cuts, numbers)
     if variable.single:
         with np.errstate(over="ignore"):
             numbers = numbers.astype(np.float32).astype(np.float64)
@@ -255,6 +282,16 @@ def _states_of_numbers(variable: Variable, values: npt.NDArray[Any]) -> npt.NDAr
     missing = np.isnan(numbers)
     if missing.any():
         states[missing] = len(variable.cuts) + 1 if variable.missing else -1
+    return states
+
+
+def _states_on_line(variable: Variable, ends: Cuts, numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """The state of each number of a line, -1 where it is missing and may not be, _OUTSIDE where it is out of range."""
+    missing = np.isnan(numbers)
+    within = (ends.low <= numbers) & (numbers <= ends.high)
+    states = places(np.where(within, numbers, ends.low)) - place(ends.low)
+    states[missing] = len(variable.cuts) + 1 if variable.missing else -1
+    states[~within & ~missing] = _OUTSIDE
     return states
 
 
@@ -277,7 +314,7 @@ def _faults(messages: Mapping[int, str], values: int, codes: npt.NDArray[Any]) -
     return Faults(number[codes], tuple(messages.values()))
 
 
-def _encode_values(variable: Variable, values: Any) -> tuple[npt.NDArray[np.int32], dict[int, str], dict[int, str]]:
+def _encode_values(variable: Variable, values: Any) -> tuple[States, dict[int, str], dict[int, str]]:
     """The states of distinct values and, last, of null; and the faults of those that are wrong, or missing."""
     pa = arrow()
     if variable.is_numeric and (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
@@ -297,7 +334,7 @@ def _encode_values(variable: Variable, values: Any) -> tuple[npt.NDArray[np.int3
         except QuiaError as fault:
             known.append(-1)
             (missing if isinstance(fault, MissingValue) else wrong)[position] = str(fault)
-    return np.array(known, np.int32), wrong, missing
+    return np.array(known, states_type((variable,))), wrong, missing
 
 
 def _fault(variable: Variable, value: Any) -> str:
@@ -316,7 +353,7 @@ class Distinct(NamedTuple):
     hashes: npt.NDArray[np.uint64]
 
 
-def distinct(states: npt.NDArray[np.int32]) -> Distinct:
+def distinct(states: States) -> Distinct:
     """Equal rows found: told apart by a hash of 64 bits, then compared, so two that differ are never taken for one."""
     rows = len(states)
     hashes = row_hashes(states)
@@ -330,7 +367,7 @@ def distinct(states: npt.NDArray[np.int32]) -> Distinct:
     return Distinct(first[order].astype(np.int64), rank[which.reshape(-1)], kinds[order])
 
 
-def row_hashes(states: npt.NDArray[np.int32]) -> npt.NDArray[np.uint64]:
+def row_hashes(states: States) -> npt.NDArray[np.uint64]:
     """A hash of 64 bits for every row, the same in every run."""
     weights = np.random.default_rng(20220211).integers(1, 2**63, states.shape[1], np.uint64) | np.uint64(1)
     hashes = np.zeros(len(states), np.uint64)
