@@ -1,4 +1,4 @@
-"""The JSON Schema files of what the server answers, from the types that it is declared by.
+"""The JSON Schema files of what the server answers, and of reason codes, from the types that these are declared by.
 
 python docs/schemas.py   writes them
 """
@@ -9,10 +9,10 @@ import json
 from pathlib import Path
 
 from quia.web.openapi import json_schema
-from quia.web.schema import Explanation, Model
+from quia.web.schema import Explanation, Model, ReasonCodes
 
 FOLDER = Path(__file__).parent / "schemas"
-FILES = {"explanation-2.json": Explanation, "model-1.json": Model}
+FILES = {"explanation-2.json": Explanation, "model-1.json": Model, "reason-codes-1.json": ReasonCodes}
 
 
 def text(name: str) -> str:

@@ -26,6 +26,7 @@ ORDER = [
     "files",
     "ranges",
     "cuts",
+    "rounding",
     "places",
     "values",
     "csv_dialect",
@@ -86,6 +87,7 @@ ORDER = [
     "widen",
     "general",
     "counterfactual",
+    "score_moves",
     "circuit_bias",
     "bias",
     "claim",
@@ -97,6 +99,7 @@ ORDER = [
     "answer",
     "explanation",
     "even_if",
+    "reason_codes",
     "compare",
     "batch",
     "show",
@@ -161,7 +164,8 @@ def test_every_way_to_import_is_seen(source: str, wanted: set[str]) -> None:
 
 def test_imports_point_one_way() -> None:
     # When asked to, a graph, an ensemble and a formula read and write their own dicts, a graph gives its class
-    # formulas, an ensemble is searched plainly, and an explanation prints itself and says what it would be even if.
+    # formulas, an ensemble is searched plainly, an explanation prints itself, says what it would be even if and
+    # gives reason codes, which print themselves.
     allowed = {
         *(("graph", "graph_dict"), ("graph", "complete"), ("graph", "graph_bias")),
         *(("ensemble", "ensemble_dict"), ("ensemble", "ensemble_check"), ("additive_gaps", "additive")),
@@ -173,6 +177,8 @@ def test_imports_point_one_way() -> None:
             ("nnf", "nnf_text"),
             ("explanation", "show"),
             ("explanation", "even_if"),
+            ("explanation", "reason_codes"),
+            ("reason_codes", "show"),
             ("reference", "batch"),
             ("reference", "classifier"),
         ),

@@ -143,6 +143,7 @@ def test_the_schemas_refuse_what_is_wrong(capsys: pytest.CaptureFixture[str], tm
         "check": printed(capsys, "check", ROOT / "examples" / "admissions.json", "--json"),
         "batch": explained_table(capsys, tmp_path),
         "model": describe(graph, name="a model", identity="1"),
+        "reason-codes": why.reason_codes().to_dict(),
     }
     for name, data in right.items():
         assert validator(name).is_valid(data)
@@ -164,6 +165,6 @@ def test_every_schema_is_listed_in_the_docs() -> None:
 def test_every_format_has_a_schema() -> None:
     """Each `quia/…/1` that the source writes, in the version that it writes."""
     source = Path(quia.__file__).parent
-    named = {found for file in source.rglob("*.py") for found in re.findall(r'"quia/([a-z]+)/(\d)"', file.read_text())}
+    named = {found for file in source.rglob("*.py") for found in re.findall(r'"quia/([a-z-]+)/(\d)"', file.read_text())}
     assert {"-".join(found) for found in named} <= {file.stem for file in SCHEMAS.glob("*.json")}
-    assert {"batch", "check", "explanation", "model", "nnf"} <= {name for name, _ in named}
+    assert {"batch", "check", "explanation", "model", "nnf", "reason-codes"} <= {name for name, _ in named}

@@ -378,9 +378,9 @@ def admits(variable: Variable, condition: Any, value: Any) -> bool:
         return nearest_single(number) if variable.single else number
 
     x = typed(value)
-    if compared := re.fullmatch(r"(<=|>=|<|>) (\S+)", condition):
+    if compared := re.fullmatch(r"(<=|>=|<|>|=) (\S+)", condition):
         t = typed(float(compared[2]))
-        return bool({"<=": x <= t, ">=": x >= t, "<": x < t, ">": x > t}[compared[1]])
+        return bool({"<=": x <= t, ">=": x >= t, "<": x < t, ">": x > t, "=": x == t}[compared[1]])
     interval = re.fullmatch(r"([(\[])(\S+), (\S+)([)\]])", condition)
     assert interval is not None, condition
     low, high = typed(float(interval[2])), typed(float(interval[3]))

@@ -1,4 +1,4 @@
-"""What an additive model's decision needs to change: that weighted sums of its scores are below 0.
+"""What it takes for an additive model's decision to be another one: that weighted sums of its scores are below 0.
 
 Glossary: a *need* holds at an instance if its gap, Σ weights · scores + offset, is below 0, or is 0 where ties are in.
 A *way* out of a decision is one or several needs that must hold together.
@@ -45,14 +45,24 @@ def ways(rule: Rule, scores: int, keeps: Collection[int], cuts: Sequence[float] 
     if rule.kind == "cuts":
         return list(_bands(cuts or rule.cuts, keeps))
     return [
-        [_beats(winner, loser, scores) for loser in sorted(keeps)] for winner in range(scores) if winner not in keeps
+        [beats(winner, loser, scores) for loser in sorted(keeps)] for winner in range(scores) if winner not in keeps
     ]
 
 
-def _beats(winner: int, loser: int, scores: int) -> Need:
+def beats(winner: int, loser: int, scores: int) -> Need:
+    """That one score beats another, by a rule of kind `argmax`."""
     weights = [0.0] * scores
     weights[winner], weights[loser] = -1.0, 1.0
     return Need(tuple(weights), 0.0, ties=winner < loser)
+
+
+def reaches(cuts: Sequence[float], here: int, there: int) -> Need:
+    """That a score which tells one class gets to another, or beyond, by a rule of kind `cuts`.
+
+    >>> reaches((600.0, 700.0), 0, 2), reaches((600.0, 700.0), 2, 0)
+    (Need(weights=(-1.0,), offset=700.0, ties=True), Need(weights=(1.0,), offset=-600.0, ties=False))
+    """
+    return Need((-1.0,), cuts[there - 1], ties=True) if there > here else Need((1.0,), -cuts[there], ties=False)
 
 
 def _bands(cuts: Sequence[float], keeps: Collection[int]) -> Iterator[Way]:

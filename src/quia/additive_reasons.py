@@ -95,7 +95,7 @@ class AdditiveReasons:
 
     @staticmethod
     def of(model: Additive, question: Question) -> FindsReasons:
-        """The reasons of a decision; where several sums must change together, they are looked for."""
+        """The reasons of a decision; where several sums are to change together, they are looked for."""
         searched = SearchedReasons.of(model, question)
         inequalities = model.inequalities(question)
         return searched if inequalities is None else AdditiveReasons(model, question, inequalities, searched)

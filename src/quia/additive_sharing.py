@@ -129,7 +129,9 @@ class _Sharing:
         for place, states in enumerate(box):
             variable = self._variable(place)
             last = len(variable.cuts)
-            own = min(self.centre[place], states[0][0])  # of a missing value, the number that was chosen
+            own = self.centre[place]
+            if variable.is_line and variable.is_missing_state(own):
+                own = states[0][0]  # the number that was chosen
             if not variable.is_line or own > last:
                 continue
             low, high = next(pair for pair in states if pair[0] <= own <= pair[1])

@@ -113,10 +113,10 @@ def growing(refute: Refute, centre: Box, largest: Box, shapes: Sequence[Shape]) 
     yield box
     work = [(at, side) for at, each in enumerate(zip(centre, largest, shapes, strict=True)) for side in _sides(*each)]
     while work:
-        left: list[tuple[int, list[int]]] = []
+        left: list[tuple[int, Sequence[int]]] = []
         for place, reach in work:
             taken = reach[: (len(reach) + 1) // 2]
-            wider = replaced(box, place, union((*box[place], *((state, state) for state in taken))))
+            wider = replaced(box, place, union((*box[place], *_set(taken))))
             point = refute(wider)
             if point is None:
                 box = wider
@@ -131,13 +131,25 @@ def growing(refute: Refute, centre: Box, largest: Box, shapes: Sequence[Shape]) 
         work = left
 
 
-def _sides(centre: Ranges, largest: Ranges, shape: Shape) -> Iterator[list[int]]:
+def _each(states: Ranges) -> Sequence[int]:
+    """The states one by one: neighbours, of which there may be very many, as a range."""
+    return range(states[0][0], states[0][1] + 1) if len(states) == 1 else list(members(states))
+
+
+def _set(states: Sequence[int]) -> Ranges:
+    """The set of some states."""
+    if isinstance(states, range) and states:
+        return ((min(states[0], states[-1]), max(states[0], states[-1])),)
+    return union((state, state) for state in states)
+
+
+def _sides(centre: Ranges, largest: Ranges, shape: Shape) -> Iterator[Sequence[int]]:
     """The states that a set may grow by: numbers on either side of it, the nearest first, and the others."""
     numbers = shape.numbers_of(centre)
     if numbers:
         low, high = numbers[0][0], numbers[-1][1]
         within = next((pair for pair in shape.numbers_of(largest) if pair[0] <= low <= pair[1]), (low, high))
-        yield from filter(None, (list(range(high + 1, within[1] + 1)), list(range(low - 1, within[0] - 1, -1))))
+        yield from filter(None, (range(high + 1, within[1] + 1), range(low - 1, within[0] - 1, -1)))
     others = difference(largest, centre)
     if free := list(members(difference(others, ((0, shape.numbers - 1),)) if shape.numbers else others)):
         yield free
@@ -202,15 +214,15 @@ def _nearest(refute: Refute, centre: Box, box: Box, point: Point, shapes: Sequen
         _towards(*each) if at in apart else each[0] for at, each in enumerate(zip(centre, point, shapes, strict=True))
     ]
     for place in apart:
-        reach = list(members(intersection(sides[place], box[place])))
+        reach = _each(intersection(sides[place], box[place]))
         if not shapes[place].numbers_of(centre[place]) or point[place] >= shapes[place].numbers:
             continue
         if reach[0] < centre[place][0][0]:
-            reach.reverse()
+            reach = reach[::-1]
         safe, bound = 0, reach.index(point[place])  # the first so many are safe, and that one is not
         while safe < bound:
             tried = (safe + bound) // 2
-            nearer = refute(tuple(replaced(tuple(sides), place, union((s, s) for s in reach[safe : tried + 1]))))
+            nearer = refute(tuple(replaced(tuple(sides), place, _set(reach[safe : tried + 1]))))
             if nearer is None:
                 safe = tried + 1
             else:
@@ -258,19 +270,19 @@ def _units(refute: Refute, centre: Box, largest: Box, shapes: Sequence[Shape]) -
 
 def _safe_part(fault: Callable[[Ranges], int | None], side: Ranges, own: Ranges) -> Ranges:
     """The states of a side, from the centre's on as far as none is at fault: by bisection."""
-    reach = list(members(side))
+    reach = _each(side)
     if reach and reach[0] < own[0][0]:
-        reach.reverse()
+        reach = reach[::-1]
     safe, bound = 0, len(reach)  # so many are safe, and so many at most can be
     tried = bound
     while safe < bound:
-        found = fault(union((state, state) for state in reach[safe:tried]))
+        found = fault(_set(reach[safe:tried]))
         if found is None:
             safe = tried
         else:
             bound = reach.index(found)
         tried = max(safe + 1, (safe + bound) // 2)
-    return union((state, state) for state in reach[:safe])
+    return _set(reach[:safe])
 
 
 def unions(boxes: Iterable[Box], shapes: Sequence[Shape], step: Callable[[], None]) -> list[Box]:

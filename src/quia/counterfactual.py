@@ -131,7 +131,10 @@ def told(question: Question, found: Iterable[Change], values: Mapping[str, Any])
     """Changes in names, with the values that the instance has now."""
     for variables, box, label, certain in found:
         yield Counterfactual(
-            tuple(Literal(question.variables[v], states) for v, states in zip(variables, box, strict=True)),
+            tuple(
+                Literal(question.variables[v], states, question.states[v])
+                for v, states in zip(variables, box, strict=True)
+            ),
             question.classes[label],
             certain,
             tuple(present(question, values, v) for v in variables),
@@ -266,7 +269,7 @@ def without_missing(question: Question) -> Question:
 
 
 def distance(question: Question, change: Change) -> Fraction:
-    """How far the instance must move: the shares of their states that the features cross, added up."""
+    """How far the instance must move: the shares of their states, or ranges, that the features cross, added up."""
     return sum(
         (
             _crossed(question.variables[v], question.states[v], states)

@@ -46,6 +46,7 @@ from quia.widen import Widening, common_reason
 
 if TYPE_CHECKING:
     from quia.even_if import EvenIf
+    from quia.reason_codes import ReasonCodes
 
 # Of the time that is left for an answer: to find all reasons, then the necessary ones (that counted), then changes.
 _GATHERING_SHARE, _NECESSARY_SHARE, _CHANGES_SHARE = 0.2, 0.4, 0.4
@@ -423,6 +424,17 @@ class Explanation(ByFields, AboutQuestion):
             return Bias(names, True, self.decision, reasons, against=self.against)
         found = (nearest[0].changes, nearest[0].decision, self.against, nearest[0].certain)
         return Bias(names, True, self.decision, reasons, *found)
+
+    def reason_codes(self, n: int = 4, *, timeout: float | None = None) -> ReasonCodes:
+        """The n principal reasons of the decision: features of a shortest sufficient reason, with what is favourable.
+
+        The feature that alone moves the score most comes first, and of several shortest reasons it is the one whose
+        features move it most; a model without a score puts first what alone changes the decision. `timeout` is for the
+        reason and once more for its conditions.
+        """
+        from quia.reason_codes import reason_codes
+
+        return reason_codes(self, n, timeout)
 
     def answer(
         self,

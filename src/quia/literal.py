@@ -6,15 +6,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from quia.cuts import Interval
+from quia.cuts import Interval, number_text
 from quia.errors import GraphError, InstanceError
 from quia.ranges import Ranges, covers, difference, members, size
+from quia.rounding import inwards
 from quia.variables import MISSING, Variable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Literal:
     """A variable and a set of its states that is not empty, as sorted ranges: what is said of one feature.
+
+    `beside` is the state of the instance that it is said of, in it or not, where that is known. Then what people read
+    of a line (`str`, `signs`, `words` and sentences) is rounded to the safe side: it is narrower, and so as true, but
+    still holds of that state if this does. `text` and `condition` are exact.
 
     >>> gpa = Variable.nominal("GPA", ["low", "medium", "high"])
     >>> str(Literal(gpa, ((0, 1),))), str(Literal(gpa, ((0, 0),))), Literal(gpa, ((0, 1),)).text
@@ -28,6 +33,7 @@ class Literal:
 
     variable: Variable
     ranges: Ranges
+    beside: int | None = None
 
     def __post_init__(self) -> None:
         if not self.ranges or self.ranges[0][0] < 0 or self.ranges[-1][1] >= self.variable.size:
@@ -55,7 +61,7 @@ class Literal:
     def negated(self) -> Literal | None:
         """The literal of the other states; None if there are none."""
         rest = difference(((0, self.variable.size - 1),), self.ranges)
-        return Literal(self.variable, rest) if rest else None
+        return Literal(self.variable, rest, self.beside) if rest else None
 
     def covers(self, state: int) -> bool:
         """Whether a state is one of these."""
@@ -71,7 +77,7 @@ class Literal:
     @property
     def strict(self) -> Literal:
         """The same without a missing value that is among its numbers; itself if there is none."""
-        return Literal(self.variable, self._numbers) if self._missing and self._numbers else self
+        return Literal(self.variable, self._numbers, self.beside) if self._missing and self._numbers else self
 
     @property
     def text(self) -> str:
@@ -95,7 +101,9 @@ class Literal:
             return self._named("≠ ", "not ")
         if self._is_known:
             return f"not {MISSING}"
-        return _either([*(interval.signs for interval in self._intervals), *self._missing])
+        if (but := self._all_but) is not None:
+            return f"≠ {but}"
+        return _either([*(interval.signs for interval in self._rounded), *self._missing])
 
     @property
     def words(self) -> str:
@@ -158,7 +166,9 @@ class Literal:
             return f"{self.feature}={self.text}" if self._is_single else f"{self.feature} {self.text}"
         if self._is_known or not self._numbers:
             return f"{self.feature} is {'not ' if self._is_known else ''}{MISSING}"
-        return f"{self.feature} {' or '.join([*map(_within, self._intervals), *self._missing])}"
+        if (but := self._all_but) is not None:
+            return f"{self.feature} ≠ {but}"
+        return f"{self.feature} {' or '.join([*map(_within, self._rounded), *self._missing])}"
 
     @property
     def _is_single(self) -> bool:
@@ -189,6 +199,27 @@ class Literal:
         return [self.variable.interval(low, high) for low, high in self._numbers]
 
     @property
+    def _rounded(self) -> Sequence[Interval]:
+        """The same as people read them."""
+        variable = self.variable
+        if not variable.is_line or self.beside is None:
+            return self._intervals
+        own = None if self.beside < 0 or variable.is_missing_state(self.beside) else variable.number(self.beside)
+        return [
+            inwards(variable.interval(low, high), variable.number(low), variable.number(high), own)
+            for low, high in self._numbers
+        ]
+
+    @property
+    def _all_but(self) -> str | None:
+        """The one number of a line that is left out, if all else is in."""
+        if not self.variable.is_line or len(self.ranges) != 2:
+            return None
+        rest = difference(((0, self.variable.size - 1),), self.ranges)
+        is_one = size(rest) == 1 and not self.variable.is_missing_state(rest[0][0])
+        return number_text(self.variable.number(rest[0][0])) if is_one else None
+
+    @property
     def _names(self) -> list[str]:
         """The names of a nominal variable's states."""
         return [self.variable.text(state) for state in members(self.ranges)]
@@ -215,7 +246,9 @@ class Literal:
             return self._named(but, but)
         if self._is_known:
             return "known"
-        return _either([*(interval.words for interval in self._intervals), *self._missing])
+        if (but_one := self._all_but) is not None:
+            return f"{but}{but_one}"
+        return _either([*(interval.words for interval in self._rounded), *self._missing])
 
     def _named(self, but_one: str, but: str) -> str:
         """The states of a nominal variable, or those left out: two are told by themselves, however few are left out.
@@ -258,6 +291,7 @@ class State(Literal):
     def __init__(self, variable: Variable, index: int) -> None:
         object.__setattr__(self, "variable", variable)
         object.__setattr__(self, "ranges", ((index, index),))
+        object.__setattr__(self, "beside", None)
 
     @property
     def index(self) -> int:

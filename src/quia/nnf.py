@@ -143,7 +143,7 @@ class NNF(FlatFormula):
     def _clash(self) -> str | None:
         """A variable that occurs in two different states, or sets of them, in words; None if there is none."""
         variables, states = self.variable[self.literals], self.state[self.literals]
-        last = np.zeros(len(self.variables), np.int32)
+        last = np.zeros(len(self.variables), states.dtype)
         last[variables] = states
         clashing = np.flatnonzero(last[variables] != states)
         if not len(clashing):
@@ -257,7 +257,7 @@ def from_nodes(variables: tuple[Variable, ...], nodes: Sequence[Node], sets: tup
         variables,
         np.array(kind, np.uint8),
         np.array(variable, np.int32),
-        np.array(state, np.int32),
+        np.array(state, np.int32 if max(state) < 2**31 else np.int64),  # a line has more states
         child_start,
         child,
         sets,

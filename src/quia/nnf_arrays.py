@@ -117,11 +117,11 @@ class FlatFormula(ByFields):
 
         The kernel says -1 where a node is no literal, which as an index leads to the last variable and state, -1 too.
         """
-        pairs = np.stack([self.variable[self.literals], self.state[self.literals]]).astype(np.int32)
+        pairs = np.stack([self.variable[self.literals], self.state[self.literals]])
         states, number = np.unique(pairs, axis=1, return_inverse=True)
         literal = np.full(len(self), -1, np.int32)
         literal[self.literals] = number.ravel()
-        return self._in_kernel(literal), np.append(states, [[-1], [-1]], axis=1).astype(np.int32)
+        return self._in_kernel(literal), np.append(states, [[-1], [-1]], axis=1).astype(self.state.dtype)
 
     @cached_property
     def mentioned(self) -> tuple[int, ...]:

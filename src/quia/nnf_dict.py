@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from quia.conditions import Condition, states_named, states_where
+from quia.conditions import Condition, alternatives, states_named, states_where
 from quia.cuts import Cut, Interval
 from quia.dag import AND, FALSE, LITERAL, TRUE
 from quia.errors import FormatError, GraphError, listed, shown
@@ -93,8 +93,11 @@ class _Reader:
         variable = self.index.get(value[0])
         if variable is None:
             return None
+        known = self.variables[variable]
+        if known.is_line:
+            number = _number_state(known, value[1])
+            return None if number is None else (LITERAL, variable, number, ())
         if variable not in self.by_text:
-            known = self.variables[variable]
             self.by_text[variable] = {known.text(state): state for state in range(known.size)}
         state = self.by_text[variable].get(value[1])
         return None if state is None else (LITERAL, variable, state, ())
@@ -113,6 +116,15 @@ class _Reader:
             return (TRUE, -1, -1, ())
         state = ranges[0][0] if size(ranges) == 1 else -2 - self.sets.setdefault(ranges, len(self.sets))
         return (LITERAL, variable, state, ())
+
+
+def _number_state(variable: Variable, text: str) -> int | None:
+    """The state of a line with this text, None if there is none."""
+    try:
+        states = states_where(variable, alternatives([text]))
+    except GraphError:
+        return None
+    return states[0][0] if size(states) == 1 and variable.text(states[0][0]) == text else None
 
 
 def _states_of(variable: Variable, condition: Mapping[str, Any]) -> Ranges:

@@ -214,7 +214,7 @@ class Reasons(ByFields):
     def __contains__(self, reason: object) -> bool:
         """Whether a Reason, or the reason with these features, is one of them, whatever the limit."""
         if isinstance(reason, Reason):
-            if any(literal.states != (self.states[self._index(literal.feature)],) for literal in reason):
+            if any(literal.ranges != ((self.states[self._index(literal.feature)],) * 2,) for literal in reason):
                 return False
             reason = reason.features
         if not isinstance(reason, Iterable) or isinstance(reason, str):

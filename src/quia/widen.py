@@ -101,7 +101,8 @@ class Widening:
         return iter(sorted(made, key=lambda reason: -(reason.rows or 0))), found.are_all, found.in_time
 
     def _reason(self, of: Members, box: Box, *, is_widest: bool = True) -> Reason:
-        literals = tuple(Literal(self.question.variables[v], ranges) for v, ranges in zip(of, box, strict=True))
+        variables, own = self.question.variables, self.question.states
+        literals = tuple(Literal(variables[v], ranges, own[v]) for v, ranges in zip(of, box, strict=True))
         rows = None if self.reference is None else self.reference.fitting(literals)
         if self.kind == "necessary":
             return Reason.changing(literals, rows=rows, is_widest=is_widest)

@@ -8,12 +8,14 @@ import sys
 from typing import TYPE_CHECKING
 
 from quia.command import Subparsers, add_model
-from quia.command.numbers import limit_of
+from quia.command.numbers import limit_of, whole
 from quia.command.progress import working
 from quia.command.question import add_form, add_question, add_timeout, explained, form_of, timeout_of
 from quia.command.streams import write, write_json
+from quia.errors import Unsupported
 
 if TYPE_CHECKING:
+    from quia.explanation import Explanation
     from quia.show.text import Paint
 
 
@@ -37,8 +39,21 @@ def add(subparsers: Subparsers) -> None:
     many = answer.add_mutually_exclusive_group()
     many.add_argument("--all", action="store_true", help="every reason")
     many.add_argument("--limit", metavar="N", type=limit_of, default=10, help="at most N of each kind (default 10)")
+    answer.add_argument(
+        "--reason-codes",
+        metavar="N",
+        type=whole,
+        nargs="?",
+        const=4,
+        help="only the N principal reasons (default 4): the features of a shortest sufficient reason, what moves the"
+        " score most first, each with the condition that would have been favourable",
+    )
     add_timeout(answer)
-    answer.add_argument("--json", action="store_true", help="print JSON (schema quia/explanation/2)")
+    answer.add_argument(
+        "--json",
+        action="store_true",
+        help="print JSON (schema quia/explanation/2; of reason codes quia/reason-codes/1)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -47,6 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     from quia.show.text import explanation_text
 
     explanation = explained(arguments)
+    if arguments.reason_codes is not None:
+        return _reason_codes(arguments, explanation)
     limit = None if arguments.all else arguments.limit
     with working("looking for reasons"):
         answer = explanation.answer(
@@ -62,6 +79,23 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         write_json(shown, indent=2)
     return 0 if answer.in_time else 3
+
+
+def _reason_codes(arguments: argparse.Namespace, explanation: Explanation) -> int:
+    """Print the principal reasons instead."""
+    asked = [f"--{name}" for name in ("protected", "shortest", "states", "sets", "all") if getattr(arguments, name)]
+    if asked:
+        raise Unsupported(
+            f"{asked[0]} says nothing of reason codes, which are of one reason",
+            cure=f"leave out {asked[0]} or --reason-codes",
+        )
+    with working("looking for reasons"):
+        codes = explanation.reason_codes(arguments.reason_codes, timeout=timeout_of(arguments, explanation))
+    if arguments.json:
+        write_json(codes.to_dict(), indent=2)
+    else:
+        write(str(codes))
+    return 0 if codes.is_shortest else 3
 
 
 def _paint() -> Paint:

@@ -12,6 +12,7 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from quia.additive import Additive
 from quia.classifier import HasPath, offers
 from quia.errors import TooLarge, Unsupported
 from quia.nnf import NNF
@@ -19,6 +20,7 @@ from quia.patience import LAST_SHARE, PATIENCE
 from quia.show.html_facts import MOST_LISTED, table
 from quia.show.html_formula import formula
 from quia.show.html_graph import way
+from quia.show.html_points import points
 from quia.show.html_reasons import changes, claims, each_form, notes, reasons, shares, verdict
 from quia.show.markup import Markup, clean, element, join, script_data, short
 from quia.show.words import Facts
@@ -96,6 +98,7 @@ def parts(
         "necessary": None if answer.is_constant else reasons(forms, facts, "necessary", rows=rows, editable=editable),
         "shares": None if answer.is_constant else shares(importance, facts, answer.sufficient.set_count),
         "instance": table(answer, facts, mattering, certain=importance is not None, listed=listed),
+        "points": points(classifier, answer, facts) if isinstance(classifier, Additive) else None,
         "way": way(classifier, answer, facts, branches, prefix) if offers(classifier, HasPath) else None,
         "complete": _formulas(explanation, forms, facts),
         "claims": claims(answer),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from quia.answer import Answer
+from quia.cuts import number_text
 from quia.literal import State
 from quia.show.html_reasons import section
 from quia.show.markup import Markup, element, short
@@ -50,7 +51,8 @@ def table(
         "instance",
         "The facts",
         *parts,
-        about="The strip shows the intervals or states the model tells apart, and which one the value is in.",
+        about="The strip shows the intervals or states the model tells apart, and which one the value is in; of a"
+        " number that counts itself, where it is in its range.",
     )
 
 
@@ -70,7 +72,7 @@ def _row(answer: Answer, facts: Facts, index: int, frozen: bool, *, pictured: bo
     said = "not given"
     if variable.name in answer.instance:
         said = facts.given(variable.name, plain_value(answer.instance[variable.name]))
-    counts = State(variable, state).signs if state >= 0 else "—"
+    counts = "—" if state < 0 else "itself" if _is_number(variable, state) else State(variable, state).signs
     if state == UNKNOWN and index in answer.tested:
         counts = "not known: may be anything"
     return element(
@@ -78,13 +80,27 @@ def _row(answer: Answer, facts: Facts, index: int, frozen: bool, *, pictured: bo
         element("th", short(variable.name), element("span", " given", class_="tag") if frozen else None, scope="row"),
         element("td", said),
         element("td", short(counts, 80)),
-        element("td", _strip(variable, state) if pictured and state >= 0 else plural(variable.size, "state")),
+        element("td", _strip(variable, state) if pictured and state >= 0 else _among(variable)),
         data_f=index,
     )
 
 
-def _strip(variable: Variable, state: int) -> Markup:
-    """The states in a row, the instance's one filled."""
+def _is_number(variable: Variable, state: int) -> bool:
+    """Whether a state is one number of a line."""
+    return variable.is_line and not variable.is_missing_state(state)
+
+
+def _among(variable: Variable) -> str:
+    """What the states are, in words."""
+    if variable.range is None:
+        return "any number" if variable.is_line else plural(variable.size, "state")
+    return f"{number_text(variable.range[0])} to {number_text(variable.range[1])}"
+
+
+def _strip(variable: Variable, state: int) -> Markup | str:
+    """The states in a row, the instance's one filled; of a line, where it is in its range."""
+    if variable.is_line:
+        return _place(variable, state)
     size = variable.size
     label = f"state {state + 1} of {size}"
     cells = size if size <= MOST_CELLS else MOST_CELLS
@@ -100,4 +116,21 @@ def _strip(variable: Variable, state: int) -> Markup:
         class_="strip",
         role="img",
         aria_label=label,
+    )
+
+
+def _place(variable: Variable, state: int) -> Markup | str:
+    """Where a line's number is in its range."""
+    if variable.range is None or variable.is_missing_state(state):
+        return _among(variable)
+    low, high = variable.range
+    share = (variable.number(state) - low) / (high - low) if high > low else 0.5
+    return element(
+        "svg",
+        element("rect", class_="track", width=96, height=10, rx=2),
+        element("rect", class_="here", x=f"{share * 93:.1f}", width=3, height=10, rx=1),
+        viewBox="0 0 96 10",
+        class_="strip",
+        role="img",
+        aria_label=f"in its range {_among(variable)}",
     )

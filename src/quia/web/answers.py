@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 from quia import compare as comparing
@@ -13,6 +14,7 @@ from quia.classifier import Classifier
 from quia.explanation import Explanation, explain
 from quia.literal import State
 from quia.question import Terms, given_values
+from quia.rounding import short_above
 from quia.show.html import complete_reason_if_found, page, parts
 from quia.show.html_compare import comparison
 from quia.show.words import without_text
@@ -42,26 +44,31 @@ def describe(classifier: Any, *, name: str, identity: str) -> dict[str, Any]:
 
 
 def _variable(variable: Variable, tested: bool) -> dict[str, Any]:
-    states = [variable.text(state) for state in range(variable.size)]
+    # Those of a line are all numbers of its range, and a form for it needs that alone.
+    states = range(0 if variable.is_line else variable.size)
     return {
         "name": variable.name,
         "kind": "numeric" if variable.is_numeric else "nominal",
         "tested": tested,
         "missing": variable.missing,
-        "states": states,
-        "signs": [State(variable, state).signs for state in range(variable.size)],
-        "cuts": [cut.threshold if math.isfinite(cut.threshold) else None for cut in variable.cuts],
+        "states": [variable.text(state) for state in states],
+        "signs": [State(variable, state).signs for state in states],
+        "cuts": [cut.threshold if math.isfinite(cut.threshold) else None for cut in variable.cuts[: len(states)]],
+        **({"range": list(variable.range)} if variable.range else {}),
     }
 
 
 def typical(variable: Variable) -> str | float:
-    """A value to begin with: the first label, or a number in the middle interval.
+    """A value to begin with: the first label, or a number in the middle interval, or of a range.
 
     >>> typical(Variable.numeric("W", [0.6, 1.5, 9])), typical(Variable.nominal("GPA", ["low", "high"]))
     (5.25, 'low')
     """
     if variable.labels is not None:
         return variable.labels[0]
+    if variable.is_line:
+        low, high = variable.range or (0.0, 0.0)
+        return short_above(low / 2 + high / 2, (Fraction(high) - Fraction(low)) / 10)
     state = (len(variable.cuts) + 1) // 2
     near = [cut.threshold for cut in variable.cuts[max(state - 1, 0) : state + 1]]
     middle = sum(near) / len(near) if near else 0.0

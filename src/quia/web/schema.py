@@ -1,8 +1,8 @@
 """What clients send and are answered, declared once.
 
 Requests are decoded by these types (`question`), and the OpenAPI document is generated from them (`openapi`), as are
-the two JSON Schema files in docs/schemas of what is answered here (`python docs/schemas.py`). What describes a part of
-a request also finishes the sentence "it must be …" where one does not fit.
+the JSON Schema files in docs/schemas of the same and of reason codes (`python docs/schemas.py`). What describes a part
+of a request also finishes the sentence "it must be …" where one does not fit.
 """
 
 from __future__ import annotations
@@ -110,11 +110,22 @@ class Variable(Struct, forbid_unknown_fields=True):
     kind: Literal["nominal", "numeric"]
     tested: Annotated[bool, Meta(description="Whether the model looks at it at all.")]
     missing: Annotated[bool, Meta(description="Whether a missing number is a state of its own.")]
-    states: Annotated[list[str], Meta(min_length=1, description="Its states, as answers name them.")]
-    signs: Annotated[
-        list[str], Meta(min_length=1, description="The same states in the same order, as people read them.")
+    states: Annotated[
+        list[str], Meta(description="Its states, as answers name them; none of a feature whose numbers are not cut.")
     ]
+    signs: Annotated[list[str], Meta(description="The same states in the same order, as people read them.")]
     cuts: Annotated[list[float | None], Meta(description="Where a numeric feature is cut; null for one at infinity.")]
+    range: (
+        Annotated[
+            list[float],
+            Meta(
+                min_length=2,
+                max_length=2,
+                description="Only of a feature whose numbers are not cut: the least and the greatest.",
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 class Model(Struct, forbid_unknown_fields=True):
@@ -172,11 +183,64 @@ class Condition(Struct, forbid_unknown_fields=True):
     ) = UNSET
 
 
-Conditions = list[
-    Annotated[
-        Condition, Meta(extra_json_schema={"oneOf": [{"required": ["in"]}, {"required": ["intervals", "missing"]}]})
-    ]
+OneCondition = Annotated[
+    Condition, Meta(extra_json_schema={"oneOf": [{"required": ["in"]}, {"required": ["intervals", "missing"]}]})
 ]
+Conditions = list[OneCondition]
+
+
+class ReasonCode(Struct, forbid_unknown_fields=True):
+    """One principal reason: a feature, its value, what holds of it, and what would have been favourable."""
+
+    rank: Annotated[int, Meta(ge=1)]
+    feature: str
+    value: Value
+    condition: Annotated[OneCondition, Meta(description="What holds of it, and with the others forces the decision.")]
+    favourable: Annotated[
+        OneCondition,
+        Meta(
+            description="If `alone`, every state in it changes the decision, all else kept. Else the states that gain"
+            " most (of a number that is added as it is, all that gain), or without a score, those in which this reason"
+            " would not hold."
+        ),
+    ]
+    alone: Annotated[bool, Meta(description="Whether this feature alone can change the decision.")]
+    points: Annotated[
+        float | None,
+        Meta(description="The most that it could gain alone towards `instead`; null where the model has no score."),
+    ]
+    share: Annotated[
+        float | None, Meta(description="The same as a share of what is `missing`; null also where nothing is.")
+    ]
+
+
+class CodedReason(Struct, forbid_unknown_fields=True):
+    """The sufficient reason that codes are of."""
+
+    features: Annotated[list[str], Meta(description="In the order of the model's features.")]
+    conditions: Conditions
+
+
+class ReasonCodes(Struct, forbid_unknown_fields=True):
+    """The principal reasons of a decision: what `quia explain --reason-codes --json` prints."""
+
+    schema: Literal["quia/reason-codes/1"]
+    decision: str
+    against: Annotated[str | None, Meta(description="The class that it is asked why the decision was not.")]
+    instead: Annotated[
+        str | None, Meta(description="The class that points are counted towards; null where there is no score.")
+    ]
+    missing: Annotated[
+        Annotated[float, Meta(ge=0)] | None, Meta(description="How many points are missing for that class.")
+    ]
+    codes: Annotated[list[ReasonCode], Meta(description="The feature that moves the score most first.")]
+    further: Annotated[int, Meta(ge=0, description="How many features the reason has beside those.")]
+    reason: CodedReason
+    others: Annotated[
+        Annotated[int, Meta(ge=0)] | None,
+        Meta(description="How many other sets of features are as short a reason; null if that was not counted."),
+    ]
+    shortest: Annotated[bool, Meta(description="Whether it is proved that no reason is shorter.")]
 
 
 class Reason(Struct, forbid_unknown_fields=True):

@@ -1,6 +1,7 @@
 // One field of the form for each of the model's variables: a slider with the cuts marked, or a choice.
 
 const STEPS = 20; // places of the slider in each interval
+const PLACES = 400; // places of the slider of a number that has a range and no cuts
 
 export const make = (tag, attributes = {}, ...children) => {
   const made = tag === "svg" || tag === "path" || tag === "rect"
@@ -25,13 +26,26 @@ const ends = (cuts, state) => {
 };
 
 // The number with the fewest digits near a share of the way between two others, and truly between them.
-const between = (low, high, share) => {
+const between = (low, high, share, near = (high - low) / 4) => {
   const exact = low + (high - low) * share;
   for (let digits = 1; digits < 17; digits += 1) {
     const tried = Number(exact.toPrecision(digits));
-    if (tried > low && tried < high && Math.abs(tried - exact) <= (high - low) / 4) return tried;
+    if (tried > low && tried < high && Math.abs(tried - exact) <= near) return tried;
   }
   return exact;
+};
+
+// Where on its slider a number is, and back: among cuts, or on the way from one end of its range to the other.
+const scale = ({ cuts, range, states }) => {
+  if (!range) {
+    return { last: (cuts.length + 1) * STEPS - 1, value: (place) => valueAt(cuts, place),
+      place: (value, text) => placeOf(cuts, value, states.indexOf(text)) };
+  }
+  const [low, high] = range;
+  const value = (place) => place <= 0 ? low : place >= PLACES ? high
+    : between(low, high, place / PLACES, (high - low) / PLACES / 2);
+  const place = (number) => high > low ? Math.round(((number - low) / (high - low)) * PLACES) : 0;
+  return { last: PLACES, value, place };
 };
 
 const valueAt = (cuts, place) => {
@@ -62,21 +76,22 @@ const cutStrip = (count) => {
 
 // `changed(name, value, settled)` is called while a slider moves, and once more, settled, when it rests.
 export const numericField = (variable, number, changed) => {
-  const { name, cuts } = variable;
+  const { name, cuts, range } = variable;
+  const along = scale(variable);
   const box = make("input", { type: "number", step: "any", class: "number", id: `value-${number}` });
-  const slider = make("input", { type: "range", min: "0", max: String((cuts.length + 1) * STEPS - 1), step: "1", "aria-label": `${name}, slider` });
+  const slider = make("input", { type: "range", min: "0", max: String(along.last), step: "1", "aria-label": `${name}, slider` });
   const { strip, show } = cutStrip(cuts.length);
   const counts = make("span", { class: "counts" });
   const missing = make("input", { type: "checkbox" });
   const label = make("label", { class: "counts" }, " ", missing, variable.missing ? " missing" : " not known");
   label.hidden = !variable.missing;
 
-  slider.addEventListener("input", () => { box.value = String(valueAt(cuts, slider.valueAsNumber)); changed(name, box.valueAsNumber, false); });
+  slider.addEventListener("input", () => { box.value = String(along.value(slider.valueAsNumber)); changed(name, box.valueAsNumber, false); });
   slider.addEventListener("change", () => changed(name, box.valueAsNumber, true));
   box.addEventListener("input", () => { if (!Number.isNaN(box.valueAsNumber)) changed(name, box.valueAsNumber, false); });
   let last = "";
   box.addEventListener("change", () => { if (Number.isNaN(box.valueAsNumber)) box.value = last; else changed(name, box.valueAsNumber, true); });
-  missing.addEventListener("change", () => changed(name, missing.checked ? null : valueAt(cuts, slider.valueAsNumber), true));
+  missing.addEventListener("change", () => changed(name, missing.checked ? null : along.value(slider.valueAsNumber), true));
 
   const set = (value) => {
     const gone = isMissing(value);
@@ -89,12 +104,19 @@ export const numericField = (variable, number, changed) => {
   };
   // The server says which state a value is in: it alone compares as the model does.
   const place = (text, value) => {
+    if (range) {
+      counts.textContent = `from ${range[0]} to ${range[1]}`;
+      if (isMissing(value)) return;
+      slider.setAttribute("aria-valuetext", `${value}, from ${range[0]} to ${range[1]}`);
+      if (document.activeElement !== slider) slider.value = String(along.place(Number(value)));
+      return;
+    }
     const state = variable.states.indexOf(text);
     counts.textContent = text === undefined ? "" : `counts as ${readable(variable, text)}`;
     if (state < 0 || state > cuts.length) return;
     show(state);
     slider.setAttribute("aria-valuetext", `${value}, ${readable(variable, text)}`);
-    if (document.activeElement !== slider) slider.value = String(placeOf(cuts, Number(value), state));
+    if (document.activeElement !== slider) slider.value = String(along.place(Number(value), text));
   };
   const parts = [slider, ...(cuts.length ? [strip] : []), counts];
   parts.push(label);

@@ -1,0 +1,107 @@
+"""Reason codes as text, and as a table for notebooks."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from quia.cuts import number_text
+from quia.literal import together
+from quia.show.markup import element, join
+from quia.show.words import percent, plural
+
+if TYPE_CHECKING:
+    from quia.reason_codes import ReasonCode, ReasonCodes
+
+_DIGITS = 4
+
+
+def points_text(points: float) -> str:
+    """Points as people read them: four digits, and whole ones in full.
+
+    >>> points_text(16.331925), points_text(15.0), points_text(123456.7), points_text(0.00012345)
+    ('16.33', '15', '123457', '0.0001234')
+    """
+    if points == 0 or not math.isfinite(points):
+        return number_text(points)
+    decimals = max(_DIGITS - 1 - math.floor(math.log10(abs(points))), 0)
+    return number_text(round(points, decimals)) if decimals else str(round(points))
+
+
+def codes_text(codes: ReasonCodes) -> str:
+    """The decision, its principal reasons in order, the rule that they are of, and how many others are as short."""
+    lines = [_decided(codes), ""]
+    if not codes.codes:
+        return "\n".join([*lines, "No feature is a reason: nothing can change this decision."])
+    lines.append(_heading(codes))
+    lines += [f"  {code.rank}. {code.feature}, now {code.now}{_gain(code)}: {_advice(code)}" for code in codes.codes]
+    return "\n".join([*lines, "", _rule(codes), *_beside(codes)])
+
+
+def _decided(codes: ReasonCodes) -> str:
+    if codes.missing is None or codes.instead is None:
+        against = "" if codes.against is None else f" (why not {codes.against}?)"
+        return f"Decision: {codes.decision}{against}"
+    return f"Decision: {codes.decision}, {_points(codes.missing)} from {codes.instead}"
+
+
+def _points(points: float) -> str:
+    text = points_text(points)
+    return f"{text} point{'' if text == '1' else 's'}"
+
+
+def _heading(codes: ReasonCodes) -> str:
+    given = len(codes.codes)
+    if codes.further:
+        return f"The first {given} of {given + codes.further} principal reasons"
+    return plural(given, "principal reason")
+
+
+def _gain(code: ReasonCode) -> str:
+    if code.points is None:
+        return ""
+    share = "" if code.share is None else f" ({percent(code.share)} of what is missing)"
+    return f", could gain {_points(code.points)}{share}"
+
+
+def _advice(code: ReasonCode) -> str:
+    if code.alone:
+        return f"{code.favourable} alone would change the decision"
+    return f"favourable is {code.favourable}"
+
+
+def _rule(codes: ReasonCodes) -> str:
+    stays = f"it is {codes.decision}" if codes.against is None else f"it is not {codes.against}"
+    return f"As long as {together(codes.reason.literals)}, {stays}, whatever the rest."
+
+
+def _beside(codes: ReasonCodes) -> list[str]:
+    if not codes.is_shortest:
+        return ["Time ran out before it was proved that no reason is shorter."]
+    if not codes.others:
+        return []
+    as_short = "other set of features is" if codes.others == 1 else "other sets of features are"
+    return [f"{codes.others:,} {as_short} as short a reason."]
+
+
+def codes_html(codes: ReasonCodes) -> str:
+    """The same as a table."""
+    scored = any(code.points is not None for code in codes.codes)
+    heads = ["", "feature", "now", *(["could gain"] if scored else []), "favourable"]
+    rows = [
+        [
+            str(code.rank),
+            code.feature,
+            code.now,
+            *([_gain(code).removeprefix(", could gain ")] if scored else []),
+            f"{code.favourable}{' (alone enough)' if code.alone else ''}",
+        ]
+        for code in codes.codes
+    ]
+    table = element(
+        "table",
+        element("thead", element("tr", [element("th", head) for head in heads])),
+        element("tbody", [element("tr", [element("td", cell) for cell in row]) for row in rows]),
+    )
+    told = [_decided(codes)] if not codes.codes else [_decided(codes), _rule(codes), *_beside(codes)]
+    return str(join([element("p", told[0]), table, [element("p", line) for line in told[1:]]]))

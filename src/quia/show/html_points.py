@@ -1,0 +1,65 @@
+"""The points of an additive model: what each feature adds, and what it would at its best for the other decision."""
+
+from __future__ import annotations
+
+from quia.additive import Additive
+from quia.answer import Answer
+from quia.score_moves import Moves, moves_of, points_of
+from quia.show.codes import points_text
+from quia.show.html_reasons import section
+from quia.show.markup import Markup, element, short
+from quia.show.words import Facts, plural
+from quia.values import plain_value
+
+MOST_ROWS = 60
+
+
+def points(model: Additive, answer: Answer, facts: Facts) -> Markup | None:
+    """A row for each feature, what could gain most first; None where there is only one class."""
+    moves = moves_of(model, answer.question)
+    if moves is None:
+        return None
+    rival = answer.question.classes[moves.rival]
+    own = points_of(model, answer.question, moves)
+    order = sorted(own, key=lambda v: (-moves.gain(v), v))
+    rows = [_row(answer, facts, moves, v, own[v]) for v in order[:MOST_ROWS]]
+    if len(order) > MOST_ROWS:
+        more = element("td", f"… {plural(len(order) - MOST_ROWS, 'feature')} more", colspan=5, class_="more")
+        rows.append(element("tr", more))
+    heads = ("Feature", "Value", "Points", f"At best for {short(rival, 40)}", "Between worst and best")
+    head = element("thead", element("tr", [element("th", name, scope="col") for name in heads]))
+    added = "adds to the score" if len(model.start) == 1 else f"adds for {short(rival, 40)} over {answer.decision}"
+    return section(
+        "points",
+        "What each feature adds",
+        element("table", head, element("tbody", rows)),
+        about=f"The score is {points_text(moves.missing)} points from {short(rival, 40)}. Each row says how many points"
+        f" a feature {added}, and how many it would at its best for {short(rival, 40)}, all else kept.",
+    )
+
+
+def _row(answer: Answer, facts: Facts, moves: Moves, v: int, own: float) -> Markup:
+    variable = facts.variables[v]
+    loss, gain = moves.extent(v)
+    share = -loss / (gain - loss) if gain > loss else 1.0
+    return element(
+        "tr",
+        element("th", short(variable.name), scope="row"),
+        element("td", facts.given(variable.name, plain_value(answer.instance.get(variable.name)))),
+        element("td", points_text(own)),
+        element("td", points_text(own + moves.towards * gain + 0.0)),
+        element("td", _bar(share)),
+        data_f=v,
+    )
+
+
+def _bar(share: float) -> Markup:
+    return element(
+        "svg",
+        element("rect", class_="track", width=96, height=10, rx=2),
+        element("rect", class_="here", width=f"{max(96 * share, 1):.1f}", height=10, rx=2),
+        viewBox="0 0 96 10",
+        class_="strip",
+        role="img",
+        aria_label=f"{round(100 * share)} % of the way from worst to best",
+    )
