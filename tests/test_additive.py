@@ -23,7 +23,7 @@ from attack_additive import MEDIUM, SMALL, Disagreement, additive_of, check_mode
 from quia import Additive, Variable
 from quia.costs import Costs
 from quia.cuts import Cut
-from quia.errors import GraphError, InstanceError, OutOfRange, Refuted, Unsupported
+from quia.errors import GraphError, InstanceError, MissingValue, OutOfRange, Refuted, Unsupported
 from quia.extents import extents, within_table
 from quia.places import Between, Cuts, number_at, place, places
 from quia.question import Question, why
@@ -517,10 +517,14 @@ def test_without_a_range_nothing_is_forced() -> None:
     for ask in (
         lambda: quia.explain(OPEN, anna).count_sufficient(),
         lambda: quia.verify(OPEN, anna, ["job"], "sufficient"),
-        lambda: OPEN.decide((-1, INCOME.encode(80))),
     ):
         with pytest.raises(Unsupported, match=r"income can be any number.*with ranges=\{'income': \(low, high\)\}"):
             ask()
+    # What is not known is looked at in its own range alone.
+    assert OPEN.classify({"income": 80, "job": None}) == "grant"
+    for partly in ({"income": 70, "job": None}, {"income": None, "job": "new"}):
+        with pytest.raises(MissingValue, match="the decision depends on it"):
+            OPEN.classify(partly)
     model = OPEN.with_ranges({"income": ("0", 100)})
     assert model.unbounded == () and model.variables[1].range == (0, 100)
     assert [str(r) for r in quia.explain(model, anna).sufficient_reasons(general=True)] == ["income >= 80"]

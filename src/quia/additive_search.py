@@ -118,7 +118,7 @@ class Together:
     @cached_property
     def extents(self) -> Floats:
         """By how much each gap differs from instance to instance."""
-        return np.array([gaps.extent or 1.0 for gaps in self.alone])
+        return np.array([gaps.extent if gaps.extent > 1e-290 else 1.0 for gaps in self.alone])
 
     @cached_property
     def noise(self) -> float:
