@@ -1,6 +1,7 @@
 // Thresholds: inequalities over sets of variables, as Python sees them.
 #include "../threshold.hpp"
 
+#include "../least_sets.hpp"
 #include "common.hpp"
 #include "set_iterator.hpp"
 
@@ -38,9 +39,35 @@ Thresholds checked(const Array<std::int32_t>& variables, const Table& losses, co
   return made;
 }
 
+Needs checked(const Table& numbers, const Array<std::int64_t>& needs, std::int64_t band) {
+  constexpr std::int64_t most = std::int64_t(1) << 61;
+  const Needs made{numbers.shape(0), numbers.shape(1), numbers.data(), needs.data(), band};
+  if (needs.size() != made.rows) throw nb::value_error("there is not one need for each row");
+  if (band < 0 || band > most) throw nb::value_error("the band is negative, or beyond 2^61");
+  for (std::size_t i = 0; i < made.rows; ++i) {
+    std::int64_t sum = 0;
+    for (const std::int64_t number : std::span(made.numbers + i * made.variables, made.variables)) {
+      if (number < 0 || number > most - sum) throw nb::value_error("a number is negative, or a sum beyond 2^61");
+      sum += number;
+    }
+    if (made.needs[i] < -most || made.needs[i] > most) throw nb::value_error("a need is beyond 2^61");
+  }
+  return made;
+}
+
 }  // namespace
 
 void bind_threshold(nb::module_& module) {
+  module.def(
+      "least_sets",
+      [](const Table& numbers, const Array<std::int64_t>& needs, std::size_t limit, std::int64_t band,
+         std::size_t most_nodes, unsigned threads) {
+        const Needs asked = checked(numbers, needs, band);
+        LeastSets found = without_gil([&] { return least_sets(asked, limit, most_nodes, threads, look_for_signals); });
+        return nb::make_tuple(to_numpy(std::move(found.ties)), to_numpy(std::move(found.set_start)),
+                              to_numpy(std::move(found.member_start)), to_numpy(std::move(found.members)));
+      },
+      "numbers"_a, "needs"_a, "limit"_a, nb::kw_only(), "band"_a = 0, "most_nodes"_a = 100'000, "threads"_a = 1);
   nb::class_<Thresholds>(module, "Thresholds")
       .def(
           "__init__",

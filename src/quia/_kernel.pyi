@@ -487,3 +487,19 @@ class Thresholds:
         """
     def listing(self, *, timeout: float | None = None, memory: int = 2 << 30) -> SetIterator:
         """The minimal sets of a single inequality one by one, and those of which its band leaves that open."""
+
+def least_sets(
+    numbers: _Int64,
+    needs: _Int64,
+    limit: int,
+    *,
+    band: int = 0,
+    most_nodes: int = 100_000,
+    threads: int = 1,
+) -> tuple[_Int64, _Int64, _Int64, _Int32]:
+    """Of each row the smallest sets of variables whose numbers add up to its need or more.
+
+    Returned are how many there are (-1 where it is not told), and the first `limit` of each row by the order of
+    variables: row i has the sets start[i] … start[i+1]-1, set k the members from member_start[k] on. A row is not
+    told where a sum that matters is within the band around its need, or where counting takes too many nodes.
+    """

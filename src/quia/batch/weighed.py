@@ -64,7 +64,10 @@ def _shortest(weighed: Sequence[Weighed], request: Request) -> tuple[Bools, dict
     # What is left must not lose more than can be borne; what changes must.
     least = 0 if one.margin else 1
     needs = {"sufficient": total - one.budget, "necessary": one.budget + least}
-    found = {kind: least_sets(one.losses, needs[kind], request.limit, one.margin) for kind in request.shortest}
+    found = {
+        kind: least_sets(one.losses, needs[kind], request.limit, one.margin, threads=request.threads)
+        for kind in request.shortest
+    }
     told = is_one & np.logical_and.reduce([each.ties >= 0 for each in found.values()])
     return told, {kind: each.of_rows(np.flatnonzero(told)) for kind, each in found.items()}
 
@@ -101,14 +104,12 @@ def _asks_more(request: Request) -> bool:
 
 def _lists(rows: States, found: Least) -> Lists:
     """Sets of variables as lists of the rows' own states."""
-    sets, variables = np.nonzero(found.chosen)
-    row = np.repeat(np.arange(len(rows)), np.diff(found.start))
-    member_start = np.zeros(len(found.chosen) + 1, np.int64)
-    np.cumsum(np.bincount(sets, minlength=len(found.chosen)), out=member_start[1:])
-    states = rows[row[sets], variables]
-    labels: npt.NDArray[Any] = np.full(len(found.chosen), -1, np.int32)
+    row_of_set = np.repeat(np.arange(len(rows)), np.diff(found.start))
+    row_of_member = np.repeat(row_of_set, np.diff(found.member_start))
+    states = rows[row_of_member, found.members]
+    labels: npt.NDArray[Any] = np.full(len(row_of_set), -1, np.int32)
     known = np.ones(len(rows), bool)
-    return Lists.of_states(known, found.start, member_start, variables.astype(np.int32), states, labels)
+    return Lists.of_states(known, found.start, found.member_start, found.members, states, labels)
 
 
 def _widened(classifier: WeighsRows, rows: States, label: int, states: Lists, kind: Kind, request: Request) -> Listed:
