@@ -251,6 +251,16 @@ class Additive(ByFields, ClassifierBase):
                 return found
         return None
 
+    def is_soon_forced(self, question: Question, region: Region, clock: Clock) -> bool:
+        """Whether a region forces the decision, as far as a short search proves it."""
+        possible = region.intersection(question.within)
+        return possible.is_empty or all(
+            self._together(way).is_soon_refuted(possible, clock)
+            if len(way) > 1
+            else bool(way) and self._least(way[0], possible, clock) is None
+            for way in self.ways(question)
+        )
+
     def plain_escape(self, question: Question, region: Region, clock: Callable[[], None]) -> tuple[int, ...] | None:
         """What `escape` gives, by a plain search that shares nothing with it, in fractions; it takes far longer."""
         from quia import additive_check

@@ -35,6 +35,8 @@ _ROUNDS = 30
 _FEW = 32
 """Of so few instances each is tried."""
 _MOST_BOXES = 20_000
+_SOON = 60
+"""So many boxes are a short search."""
 _NEAR_COSTS = 400
 """A box in which a mixture is all but 0 counts as so many: its parts will mostly be the same."""
 _MOST_KEPT = 8
@@ -53,13 +55,19 @@ class Together:
     way: Way
     _useful: list[Floats] = field(default_factory=list)
 
-    def escape(self, possible: Region, clock: Clock) -> States | None:
+    def is_soon_refuted(self, possible: Region, clock: Clock) -> bool:
+        """Whether a short search proves that nothing in a region meets all needs."""
+        try:
+            return self.escape(possible, clock, _SOON) is None
+        except TooLarge:
+            return False
+
+    def escape(self, possible: Region, clock: Clock, left: int = _MOST_BOXES) -> States | None:
         """An instance in a region that meets all needs; None if there is none.
 
         TooLarge where so much of the region is so near to a tie that it cannot be told.
         """
         boxes = [possible]
-        left = _MOST_BOXES
         while left > 0:
             if not boxes:
                 return None

@@ -2,9 +2,10 @@
 
 What one line is given another lacks, so there are infinitely many largest boxes; one of them is made, the same each
 time. First all that costs nothing is in it. Then every line gives way by the same share of its way to each end of its
-range, and after that, in the order of the variables, each end as far as it can, to the last bit; and every other
-variable takes what states it can, the cheapest first. Either the lines come first or the others do, whichever box is
-wider: the product of the shares of their ranges, and of their states, that are in it is larger.
+range, and after that, in the order of the variables, each end as far as it can, to the last bit (where a class must
+beat several others, to some ten thousandth of its way, as there each bit is a search); and every other variable takes
+what states it can, the cheapest first. Either the lines come first or the others do, whichever box is wider: the
+product of the shares of their ranges, and of their states, that are in it is larger.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from quia.variables import Variable
 
 _HALVINGS = 60
 """So often the share is halved in on: a 64-bit number has no more bits."""
+_COARSELY = 14
+"""So often where several sums take part at once: near their ties each question is a search."""
 
 
 def boxes(asked: Asked) -> list[Box]:
@@ -163,17 +166,26 @@ class _Sharing:
         sides = self._sides(box)
         if not sides:
             return box
+        box = self._shared(box, sides, self._largest_share(box, sides))
+        for side in sides:
+            if self.asked.is_coarse:
+                box = self._shared(box, [side], self._largest_share(box, [side]))
+            else:
+                box = self._as_far_as_it_can(box, side)
+        return box
+
+    def _largest_share(self, box: Box, sides: Sequence[_Side]) -> float:
+        """How far these ends can go, as a share of their way."""
         share, too_much = 0.0, 1.0
-        for _ in range(_HALVINGS):
+        if self.asked.is_good(self._shared(box, sides, too_much)):
+            return too_much
+        for _ in range(_COARSELY if self.asked.is_coarse else _HALVINGS):
             middle = (share + too_much) / 2
             if self.asked.is_good(self._shared(box, sides, middle)):
                 share = middle
             else:
                 too_much = middle
-        box = self._shared(box, sides, share)
-        for side in sides:
-            box = self._as_far_as_it_can(box, side)
-        return box
+        return share
 
     def _shared(self, box: Box, sides: Sequence[_Side], share: float) -> Box:
         """The box in which these ends have gone a share of their way."""

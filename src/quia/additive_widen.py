@@ -18,7 +18,6 @@ from quia.additive_gaps import Gaps
 from quia.additive_needs import Need
 from quia.boxes import Box, Shape, widest_first, width
 from quia.caching import cached_property
-from quia.errors import TooLarge
 from quia.patience import Clock
 from quia.question import Question
 from quia.ranges import Ranges, covers, difference, members, size, union
@@ -94,10 +93,19 @@ class Asked:
             leasts = [self.model.gaps(way[0]).least(region)[0] for way in self.model.ways(question) if len(way) == 1]
             if any(abs(least) <= self.model.margin for least in leasts):
                 return False
-        try:
-            return self.model.escape(question, region) is None
-        except TooLarge:  # too near to a tie
-            return False
+        return (
+            self.model.is_soon_forced(question, region, self.clock)
+            if self.is_coarse
+            else self.model.escape(question, region) is None
+        )
+
+    @cached_property
+    def is_coarse(self) -> bool:
+        """Whether lines take part where several needs must be met at once: borders are not exact to the last bit."""
+        question = self.question if self.is_sufficient else self._otherwise
+        return any(len(way) > 1 for way in self.model.ways(question)) and any(
+            variable.is_line and variable.size > _MOST_POINTS for variable in self.model.variables
+        )
 
     @cached_property
     def is_rounded_alike(self) -> bool:
