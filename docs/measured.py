@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # benchmarks/ is b
 from measured_ensembles import forests, published, rivals
 from measured_peers import agreement, filled, listed, others, peers, table
 
+from benchmarks.additive import batch_text, counts_text
 from benchmarks.algorithms import QUESTIONS
 from benchmarks.circuits import slope
 from benchmarks.kernel import ratio_means
@@ -38,11 +39,14 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "kernel.json": ("kernel", "--json", "{to}"),
     "widths.json": ("widths", "--rows", "50", "--only", "widths", "--json", "{to}"),
     "ensembles.json": ("ensembles", "--json", "{to}"),
+    "additive.json": ("additive", "--json", "{to}"),
     "circuits.json": ("circuits", "--json", "{to}"),
     "peers": ("peers", "--rows", "8", "--limit", "10", "--out", "{to}"),
 }
 """What each result is made by."""
 _MADE = {"table": "table/report.html", "learned": "learned/report.html", "peers": "peers/peers.json"}
+_MADE_UP = ("additive.json", "circuits.json")
+"""Results about models that are made there, of no data."""
 _BLOCK = re.compile(r"(<!-- measured: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
 
 
@@ -53,7 +57,7 @@ def run(folder: Path, data: str) -> None:
         if (folder / _MADE.get(name, name)).exists():
             continue
         command = [sys.executable, "-m", "benchmarks", *(word.format(to=folder / name) for word in words)]
-        command += [] if name == "circuits.json" else ["--data", data]
+        command += [] if name in _MADE_UP else ["--data", data]
         sys.stderr.write(f"{' '.join(command[2:])}\n")
         subprocess.run(command, stdout=subprocess.DEVNULL, check=True, cwd=DOCS.parent)
 
@@ -206,6 +210,11 @@ def widths(results: dict[str, Any]) -> str:
     return f"{table(rows)}\n{filled(said)}"
 
 
+def additive(results: dict[str, Any]) -> str:
+    """A points card: rows beside a plain loop, counts beside a solver."""
+    return f"{batch_text(results['batch'])}\n{counts_text(results['counts'])}"
+
+
 def circuits(results: Sequence[dict[str, Any]]) -> str:
     """Complete reasons of circuits as these grow: every second size, and the slopes over all."""
     head = ["circuit", "nodes", "edges", "size of a complete reason", "its size / the circuit's", "time", "a node"]
@@ -256,6 +265,7 @@ BLOCKS: dict[str, Block] = {
     "published": ("ensembles.json", published),
     "forests": ("ensembles.json", forests),
     "rivals": ("ensembles.json", rivals),
+    "additive": ("additive.json", additive),
     "circuits": ("circuits.json", circuits),
     "necessary": ("circuits.json", necessary),
     "peers": ("peers", peers),

@@ -92,6 +92,16 @@ class Gaps:
         return math.fsum((*self.constants, *(self._parts[v].at(states[v]) for v in self.model.tested)))
 
     @cached_property
+    def least_anywhere(self) -> dict[int, float]:
+        """The least that each tested variable adds."""
+        return {v: self._parts[v].least(((0, self.model.variables[v].size - 1),))[0] for v in self.model.tested}
+
+    @cached_property
+    def least_of_all(self) -> float:
+        """The least gap of all instances."""
+        return math.fsum((*self.constants, *self.least_anywhere.values()))
+
+    @cached_property
     def extent(self) -> float:
         """By how much the gap differs from instance to instance at the most."""
         whole = Region(self.model.variables)

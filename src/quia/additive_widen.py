@@ -156,8 +156,21 @@ class Asked:
 
     def beside(self, gaps: Gaps) -> float:
         """What the other variables add to a gap, at the worst for what is asked."""
+        if self._is_plain:  # exact sums, of which what is not beside can be taken away
+            if self.is_sufficient:
+                return gaps.least_of_all - math.fsum(gaps.least_anywhere[v] for v in self.of)
+            return gaps.of_states(self.question.states) - math.fsum(
+                gaps.at(v, self.question.states[v]) for v in self.of
+            )
         found = self._each_beside(gaps)
         return math.fsum((*gaps.constants, *(added for v, added in found.items() if v not in self.of)))
+
+    @cached_property
+    def _is_plain(self) -> bool:
+        """Whether sums are exact, all worlds are possible, and nothing is unknown."""
+        question, model = self.question, self.model
+        is_free = question.is_only_frozen and not question.frozen
+        return is_free and model.margin == 0 and all(question.states[v] != UNKNOWN for v in model.tested)
 
     def _each_beside(self, gaps: Gaps) -> dict[int, float]:
         """What each variable adds if it is not one of those: kept, as sets of one question follow each other."""
