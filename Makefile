@@ -88,13 +88,13 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(BIN)/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench,web]'  # all that README shows
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[bench,web]'  # all that README shows
 	@touch $@
 
 $(VENV)/.installed-dev: $(BIN)/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps python-weka-wrapper3  # brings weka.jar
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'optbinning>=1.0'  # without its solvers
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps python-weka-wrapper3  # brings weka.jar
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps 'optbinning>=1.0'  # without its solvers
 	@touch $@ $(VENV)/.installed
 
 clean:

@@ -50,7 +50,7 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     (changed("nodes", "n", "edges", 0, "to", to="m"), "an edge of node 'n' leads to 'm'"),
     (changed("nodes", "n", "edges", 0, "to", to="n"), "node 'n' is below itself"),
     (changed("nodes", "c", "edges", 0, "to", to="n"), "is below itself: n → c → n"),
-    (changed("nodes", "n", "edges", 1, "if", to=">= 3"), "two edges of node 'n' take N in \\[3, 3\\]"),
+    (changed("nodes", "n", "edges", 1, "if", to=">= 3"), "two edges of node 'n' take N = 3"),
     (changed("nodes", "n", "edges", 1, "if", to="> 4"), "no edge of node 'n' takes N in \\(3, 4\\]"),
     (changed("nodes", "n", "edges", 1, "if", to="> three"), "node 'n'.*'three' where a number should be"),
     (changed("nodes", "n", "edges", 1, "if", to="nan"), "node 'n'.*cannot be read"),

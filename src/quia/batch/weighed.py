@@ -43,7 +43,7 @@ def _answered(classifier: WeighsRows, rows: States, request: Request) -> Answers
         if label == request.terms.target:
             continue
         weighed = classifier.weigh_rows(rows[own], request.terms.keeps(label), request.terms.frozen)
-        if weighed is None:
+        if not weighed:  # nothing can change it, or only several things at once
             continue
         told, found = _shortest(weighed, request)
         fast = own[told]
