@@ -11,14 +11,24 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from quia.additive_gaps import Gaps
+from quia.additive_gaps import MOST_CLOSE, Gaps
 from quia.additive_needs import Need, ways
 from quia.additive_rows import weigh_rows
 from quia.additive_search import Together
 from quia.boxes import Box
 from quia.caching import cached_property
 from quia.classifier import ClassifierBase, Weighed
-from quia.errors import GraphError, InstanceError, MissingValue, OutOfRange, Unsupported, did_you_mean, listed, shown
+from quia.errors import (
+    GraphError,
+    InstanceError,
+    MissingValue,
+    OutOfRange,
+    TooLarge,
+    Unsupported,
+    did_you_mean,
+    listed,
+    shown,
+)
 from quia.families import FindsReasons
 from quia.patience import Clock
 from quia.pickling import ByFields
@@ -28,6 +38,9 @@ from quia.region import Region
 from quia.sums import Rule
 from quia.terms import Floats, Line, Table, Term
 from quia.variables import UNKNOWN, Variable
+
+_SOON = 1000
+"""Of so many instances that are all but equal each is tried in a short search."""
 
 
 class Inequality(NamedTuple):
@@ -90,6 +103,8 @@ class Additive(ByFields, ClassifierBase):
             if not 0 <= term.variable < len(self.variables):
                 raise GraphError(f"a term is about variable {term.variable} of {len(self.variables)}")
             term.check(self.variables[term.variable], scores)
+        if not math.isfinite(_greatest_sum(self)):
+            raise GraphError("the scores can be too large for 64-bit numbers; give smaller points, weights or ranges")
 
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Additive:
@@ -254,12 +269,25 @@ class Additive(ByFields, ClassifierBase):
     def is_soon_forced(self, question: Question, region: Region, clock: Clock) -> bool:
         """Whether a region forces the decision, as far as a short search proves it."""
         possible = region.intersection(question.within)
-        return possible.is_empty or all(
-            self._together(way).is_soon_refuted(possible, clock)
-            if len(way) > 1
-            else bool(way) and self._least(way[0], possible, clock) is None
-            for way in self.ways(question)
-        )
+        try:
+            return possible.is_empty or all(
+                self._together(way).is_soon_refuted(possible, clock)
+                if len(way) > 1
+                else bool(way) and self._least(way[0], possible, clock, _SOON) is None
+                for way in self.ways(question)
+            )
+        except TooLarge:  # too near to a tie
+            return False
+
+    def ends_near(self, question: Question, kind: Kind, members: Sequence[int]) -> bool:
+        """Whether borders of lines in conditions may end a little before they need to, where sums are all but equal.
+
+        They do where several classes, or several terms of one variable, take part in the rounding.
+        """
+        from quia import additive_widen
+
+        asked = additive_widen.Asked(self, question, kind, tuple(members), True, False, Clock())
+        return not asked.is_rounded_alike and any(self.variables[v].is_line for v in members)
 
     def plain_escape(self, question: Question, region: Region, clock: Callable[[], None]) -> tuple[int, ...] | None:
         """What `escape` gives, by a plain search that shares nothing with it, in fractions; it takes far longer."""
@@ -307,7 +335,7 @@ class Additive(ByFields, ClassifierBase):
             known = self._ways[key] = Together(self, key)
         return known
 
-    def _least(self, need: Need, possible: Region, clock: Clock) -> tuple[int, ...] | None:
+    def _least(self, need: Need, possible: Region, clock: Clock, most: int = MOST_CLOSE) -> tuple[int, ...] | None:
         """An instance in a region that meets a need alone; None if there is none."""
         gaps = self.gaps(need)
         least, states = gaps.least(possible)
@@ -315,7 +343,7 @@ class Additive(ByFields, ClassifierBase):
             return None
         if least < -self.margin or need.holds(self.gap(need, states)):
             return states
-        return None if self.margin == 0 else gaps.search(possible, clock)
+        return None if self.margin == 0 else gaps.search(possible, clock, most)
 
     def gap(self, need: Need, states: Sequence[int]) -> float:
         """The gap of a need at an instance, of scores as the source adds them."""
@@ -432,6 +460,13 @@ class Additive(ByFields, ClassifierBase):
             math.nan if variable.is_missing_state(state) else variable.number(state) for state in distinct.tolist()
         ]
         return np.asarray(term.of_numbers(np.array(numbers))[where])
+
+
+def _greatest_sum(model: Additive) -> float:
+    """What all that is added can come to at the most."""
+    with np.errstate(over="ignore"):
+        extents = (term.extent(model.variables[term.variable])[0].max() for term in model.terms)
+        return float(sum(extents, max(map(abs, model.start)) + max(map(abs, model.end), default=0.0)))
 
 
 def _differs(term: Term) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 
 from quia.additive_needs import Need
 from quia.caching import cached_property
+from quia.errors import TooLarge
 from quia.patience import Clock
 from quia.ranges import Ranges, members
 from quia.region import Region
@@ -22,7 +23,7 @@ from quia.variables import Variable
 if TYPE_CHECKING:
     from quia.additive import Additive
 
-_MOST_CLOSE = 20_000
+MOST_CLOSE = 20_000
 """How many instances whose gap is 0 but for rounding are added up as the source does, before it is given up."""
 
 
@@ -135,14 +136,12 @@ class Gaps:
     def _tested(self) -> frozenset[int]:
         return frozenset(self.model.tested)
 
-    def search(self, region: Region, clock: Clock) -> tuple[int, ...] | None:
+    def search(self, region: Region, clock: Clock, most: int = MOST_CLOSE) -> tuple[int, ...] | None:
         """An instance that meets the need, where the least gap is 0 but for rounding: all that are so close are tried.
 
         A single score is rounded alike however it is reached, and is least where each term is; then one try is enough.
         TooLarge, where there are too many.
         """
-        from quia.errors import TooLarge
-
         least, states = self.least(region)
         model, margin = self.model, self.model.margin
         if len(model.start) == 1 and self._is_plain:
@@ -151,17 +150,15 @@ class Gaps:
         for v in model.tested:
             part, ranges = self._parts[v], region.states(v)
             own = part.at(states[v])
-            near = islice(part.close(ranges, own + margin - least), _MOST_CLOSE)
+            near = list(islice(part.close(ranges, own + margin - least), most + 1))
+            if len(near) > most:
+                raise _too_close(most)
             choices.append(sorted((part.at(state) - own, state) for state in near))
         tried = list(states)
         for count, point in enumerate(_close(choices, margin - least)):
             clock()
-            if count == _MOST_CLOSE:
-                raise TooLarge(
-                    f"more than {_MOST_CLOSE} instances have scores that are equal but for rounding; give the model"
-                    " numbers with fewer digits",
-                    limit=_MOST_CLOSE,
-                )
+            if count == most:
+                raise _too_close(most)
             for v, state in zip(model.tested, point, strict=True):
                 tried[v] = state
             if self.need.holds(model.gap(self.need, tried)):
@@ -173,6 +170,14 @@ class Gaps:
         """Whether no variable has several terms, which could be least at different states."""
         used = [term.variable for term in self.model.terms]
         return len(set(used)) == len(used)
+
+
+def _too_close(most: int) -> TooLarge:
+    return TooLarge(
+        f"more than {most} instances have scores that are equal but for rounding; move the instance or a range a little"
+        " away from where they are equal",
+        limit=most,
+    )
 
 
 def _close(choices: Sequence[Sequence[tuple[float, int]]], slack: float) -> Iterator[tuple[int, ...]]:

@@ -102,7 +102,9 @@ class AdditiveReasons:
 
     def answer(self, kind: Kind, *, shortest: bool, patience: Patience, wait: float | None = None) -> Found:
         """The reasons of a kind: a family where it fits, else one by one, the shortest first."""
-        family = self._family(kind, shortest, patience, _AT_ONCE if wait == 0 else MEMORY, wait)
+        # What does not come one by one would be a long search.
+        is_quick = wait == 0 and (self.is_single or not shortest)
+        family = self._family(kind, shortest, patience, _AT_ONCE if is_quick else MEMORY, wait)
         if family is not None:
             return Found(family, self.costs)
         if not self.is_single:

@@ -24,6 +24,8 @@ from quia.variables import Variable
 
 _HALVINGS = 60
 """So often the share is halved in on: a 64-bit number has no more bits."""
+_STEPS = 64
+"""So many places along a line are tried for a change to grow from."""
 _COARSELY = 14
 """So often where several sums take part at once: near their ties each question is a search."""
 
@@ -64,15 +66,40 @@ def _centres(asked: Asked) -> Iterator[tuple[int, ...]]:
     for way in asked.ways:
         if len(way) == 1:
             gaps = asked.model.gaps(way[0])
-            furthest = (gaps.least_of(v, states)[1] for v, states in zip(asked.of, asked.largest, strict=True))
-            points.append(tuple(furthest))
+            furthest = tuple(gaps.least_of(v, states)[1] for v, states in zip(asked.of, asked.largest, strict=True))
+            points += [furthest, *_beyond_turns(asked, gaps, furthest)]
     points = [point for point in points if _is_good_point(asked, point)]
-    if len(points) < len(asked.ways):  # several needs, or rounding decides: then whatever changes the decision
+    if len(set(points)) < len(asked.ways):  # several needs, or rounding decides: then whatever changes the decision
         changing = dict(zip(asked.of, asked.largest, strict=True))
         found = asked.model.escape(asked.question, asked.question.worlds_changing(asked.of).replaced(changing))
         point = () if found is None else tuple(found[v] for v in asked.of)
-        points += [point] if found is not None and _is_good_point(asked, point) else []
+        points += [_inwards(asked, point)] if found is not None and _is_good_point(asked, point) else []
     yield from points
+
+
+def _beyond_turns(asked: Asked, gaps: Gaps, point: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """The point with a line that turns at another end of what it can be: there may be changes on either side."""
+    for place, (v, states) in enumerate(zip(asked.of, asked.largest, strict=True)):
+        if gaps.turns(v):
+            last = len(asked.question.variables[v].cuts)
+            ends = {min(end, last) for pair in states if pair[0] <= last for end in pair}
+            yield from ((*point[:place], end, *point[place + 1 :]) for end in sorted(ends - {point[place]}))
+
+
+def _inwards(asked: Asked, point: tuple[int, ...]) -> tuple[int, ...]:
+    """A change that is found at the border of others, moved to the middle of those along each line."""
+    for place, v in enumerate(asked.of):
+        variable = asked.question.variables[v]
+        if not variable.is_line or variable.is_missing_state(point[place]):
+            continue
+        low, high = next(pair for pair in asked.largest[place] if pair[0] <= point[place] <= pair[1])
+        ends = variable.number(low), variable.number(min(high, len(variable.cuts)))
+        numbers = [ends[0] + (ends[1] - ends[0]) * step / _STEPS for step in range(_STEPS + 1)]
+        steps = [variable.encode(min(max(number, ends[0]), ends[1])) for number in numbers]
+        good = [state for state in steps if _is_good_point(asked, (*point[:place], state, *point[place + 1 :]))]
+        if good:
+            point = (*point[:place], good[len(good) // 2], *point[place + 1 :])
+    return point
 
 
 def _is_good_point(asked: Asked, point: tuple[int, ...]) -> bool:

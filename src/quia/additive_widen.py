@@ -86,18 +86,25 @@ class Asked:
         return self._is_forced(self._otherwise, self.question.worlds_changing(self.of).replaced(states))
 
     def _is_forced(self, question: Question, region: Region) -> bool:
-        """Whether all of a region keeps the decision of a question."""
-        if not self.is_rounded_alike and any(
+        """Whether all of a region keeps the decision of a question; what is all but a tie, as far as is soon told."""
+        if self.is_rounded_alike and not self.is_coarse:
+            return self.model.escape(question, region) is None
+        if not self._is_tied and any(
             self.model.variables[v].is_line and size(region.states(v)) > _MOST_POINTS for v in self.model.tested
         ):
             leasts = [self.model.gaps(way[0]).least(region)[0] for way in self.model.ways(question) if len(way) == 1]
             if any(abs(least) <= self.model.margin for least in leasts):
                 return False
-        return (
-            self.model.is_soon_forced(question, region, self.clock)
-            if self.is_coarse
-            else self.model.escape(question, region) is None
-        )
+        return self.model.is_soon_forced(question, region, self.clock)
+
+    @cached_property
+    def _is_tied(self) -> bool:
+        """Whether the instance itself is all but a tie, so that every box around it is."""
+        states = self.question.states
+        if not self.is_sufficient or any(states[v] == UNKNOWN for v in self.model.tested):
+            return False
+        needs = [need for way in self.ways for need in way]
+        return any(abs(self.model.gaps(need).of_states(states)) <= self.model.margin for need in needs)
 
     @cached_property
     def is_coarse(self) -> bool:

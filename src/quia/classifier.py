@@ -196,6 +196,14 @@ class Widens(Protocol):
         ...
 
 
+class EndsNear(Protocol):
+    """A classifier whose conditions may end a little before they need to, where scores are all but equal."""
+
+    def ends_near(self, question: Question, kind: Kind, members: Sequence[int]) -> bool:
+        """Whether the conditions over some variables may."""
+        ...
+
+
 class FindsBias(Protocol):
     """A classifier that knows a faster way than `escape` to two instances that only protected variables tell apart."""
 

@@ -46,7 +46,12 @@ def _columns(table: Any, names: Sequence[str], wanted: Sequence[str]) -> Mapping
     if known is not None and not isinstance(table, np.ndarray):
         _check(wanted, [str(name) for name in known])
         return {name: table[name] for name in wanted}
-    rows_given = list(table)
+    try:
+        rows_given = list(table)
+    except TypeError:
+        raise InstanceError(
+            f"data is {shown(table)}; give a DataFrame, an Arrow table, rows, or the path of a CSV file"
+        ) from None
     if rows_given and isinstance(rows_given[0], Mapping):
         _check(wanted, list(rows_given[0]))
         return {name: [row.get(name) for row in rows_given] for name in wanted}

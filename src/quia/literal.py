@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from quia.cuts import Interval, number_text
-from quia.errors import GraphError, InstanceError
+from quia.errors import GraphError, InstanceError, TooLarge
 from quia.ranges import Ranges, covers, difference, members, size
 from quia.rounding import inwards
 from quia.variables import MISSING, Variable
+
+_MOST_STATES = 10_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +51,12 @@ class Literal:
 
     @property
     def states(self) -> tuple[int, ...]:
-        """The indices of the states."""
+        """The indices of the states; TooLarge for the numbers of a line, which are too many: take its `ranges`."""
+        if size(self.ranges) > _MOST_STATES:
+            raise TooLarge(
+                f"{self.variable.name} has {size(self.ranges)} states here; take their ranges, with .ranges",
+                limit=_MOST_STATES,
+            )
         return tuple(members(self.ranges))
 
     @property

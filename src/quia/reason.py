@@ -8,6 +8,7 @@ from typing import Any
 from typing import Literal as OneOf
 
 from quia.literal import Literal, State, all_of
+from quia.ranges import size
 from quia.variables import Variable
 
 Kind = OneOf["necessary", "sufficient"]
@@ -125,3 +126,9 @@ def _restored(
     is_widest: bool = True,
 ) -> Reason:
     return Reason(literals, kind=kind, is_general=is_general, is_minimal=is_minimal, is_widest=is_widest, rows=rows)
+
+
+def is_read_rounded(reason: Reason) -> bool:
+    """Whether people read its numbers rounded, by more than conditions that are not the widest give away."""
+    lines = [size(literal.ranges) for literal in reason.literals if literal.variable.is_line]
+    return bool(lines) and min(lines) > 1

@@ -40,6 +40,10 @@ _MOST_COMPARED = 1000
 """Of so many shortest reasons at most the one that moves the score most is chosen."""
 
 
+_AT_LEAST = 1.0
+"""So many seconds it may take in any case to tell whether a feature alone changes the decision."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReasonCode:
     """One principal reason: a feature, its `value` as given and `now` in words, and what holds of it.
@@ -222,13 +226,18 @@ def _widest(why: Explanation, members: Members, clock: Clock) -> dict[int, Liter
 
 def _changing(why: Explanation, question: Question, v: int, clock: Clock) -> Ranges | None:
     """The widest states of a feature in which it alone, all else kept, changes the decision; None if none do."""
+    own = Clock(None if clock.left is None else max(clock.left, _AT_LEAST))  # a letter depends on it
     try:
-        if escape_within(why.classifier, question, question.worlds_changing((v,)), clock) is None:
-            return None
-        is_partial = UNKNOWN in (question.states[u] for u in why.classifier.tested)
-        boxes = Widening(why.classifier, question, "necessary").boxes((v,), clock, certain=is_partial)
+        changed = escape_within(why.classifier, question, question.worlds_changing((v,)), own)
     except OutOfTime:
         return None
+    if changed is None:
+        return None
+    is_partial = UNKNOWN in (question.states[u] for u in why.classifier.tested)
+    try:
+        boxes = Widening(why.classifier, question, "necessary").boxes((v,), clock, certain=is_partial)
+    except OutOfTime:
+        return None if is_partial else ((changed[v], changed[v]),)
     known = (difference(box[0], missing_states(why.variables[v])) for box in boxes)
     return next(filter(None, known), None)
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from quia._kernel import OverBudget
 from quia.boxes import Box, Point, Refute, Shape, around, growing, maximal, remainder, unions, widest_first
-from quia.classifier import Classifier, Widens, answers_directly, escape_within, offers
+from quia.classifier import Classifier, EndsNear, Widens, answers_directly, escape_within, offers
 from quia.literal import Literal
 from quia.patience import Clock, OutOfTime
 from quia.question import Question
@@ -83,11 +83,15 @@ class Widening:
     def boxes_in_time(self, of: Members, clock: Clock, **how: Any) -> Widened:
         """The same as far as time allows."""
         try:
-            return Widened(self.boxes(of, clock, **how))
+            return Widened(self.boxes(of, clock, **how), are_widest=not self._ends_near(of))
         except SomeBoxes as late:
             return Widened(widest_first(maximal(late.boxes)), False, late.widest, late.in_time)
         except OutOfTime:
             return Widened([], False, in_time=False)
+
+    def _ends_near(self, of: Members) -> bool:
+        """Whether conditions may end a little before they need to, as rounding makes exact borders a long search."""
+        return offers(self.classifier, EndsNear) and self.classifier.ends_near(self.question, self.kind, of)
 
     def reasons(self, of: Members, clock: Clock, *, most: int | None = None) -> tuple[Iterator[Reason], bool, bool]:
         """The general reasons over a reason's variables, widest first, whether these are all, and found in time.

@@ -43,6 +43,8 @@ def results(tmp_path_factory):
     widths = ["--benchmark", "spambase", "--learn-from", str(home / "made.csv")]
     assert main(["widths", *few[:4], *widths, "--only", "widths", "--json", str(home / "widths.json")]) == 0
     assert main(["circuits", "--most", "10000", "--json", str(home / "circuits.json")]) == 0
+    few = ["--features", "8", "--rows", "20", "--limit", "0.1"]
+    assert main(["additive", "--quick", *few, "--json", str(home / "additive.json")]) == 0
     (home / "ensembles.json").write_text(json.dumps(ensembles()))
     (home / "peers").mkdir()
     (home / "peers" / "peers.json").write_text(json.dumps({"results": list(answers()), "notes": []}))
@@ -133,6 +135,7 @@ def test_what_is_run_is_what_the_commands_take(measured, tmp_path, monkeypatch):
         "kernel",
         "widths",
         "ensembles",
+        "additive",
         "peers",
     ]  # no circuits
     for command in ran:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from quia.errors import listed
+from quia.reason import is_read_rounded
 from quia.show.markup import Markup, element, join, short
 from quia.show.trying import values_to_try
 from quia.show.words import Facts, number, percent, plural
@@ -213,7 +214,7 @@ def _card(
             _chips(chips, len(reason)),
             element("p", _NOT_PROVED[reason.kind == "sufficient"], class_="need") if not reason.is_minimal else None,
             element("p", "true, but not proved to be as wide as it can be", class_="need")
-            if not reason.is_widest
+            if not reason.is_widest and not is_read_rounded(reason)
             else None,
             element("p", fits, class_="need") if fits else None,
             element(

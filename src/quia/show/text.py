@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from quia.literal import all_of, together
+from quia.reason import is_read_rounded
 
 if TYPE_CHECKING:
     from quia.answer import Answer
@@ -74,7 +75,7 @@ def _changed(answer: Answer, reason: Reason) -> str:
 
 def _proved(reason: Reason) -> str:
     """What is not proved of a reason."""
-    if not reason.is_widest:
+    if not reason.is_widest and not is_read_rounded(reason):
         return " (true, but not proved to be as wide as it can be)"
     if reason.is_minimal:
         return ""
