@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from benchmarks.memory import peak
 from quia.command import Subparsers, add_model
 from quia.command.streams import write
 
@@ -146,15 +148,20 @@ def _line(
 
 def _batch(arguments: argparse.Namespace, data: Path, output: Path) -> Measured:
     """The command as anybody runs it, its start included."""
-    command = [sys.executable, "-m", "quia", "batch", arguments.model, str(data), "-o", str(output)]
+    program = (
+        f"{inspect.getsource(peak)}\nimport sys\nfrom quia.cli import main\nended = main()\nprint(peak())\nexit(ended)"
+    )
+    asked = ["batch", arguments.model, str(data), "-o", str(output), "--threads", str(arguments.threads)]
     started = time.perf_counter()
-    with subprocess.Popen([*command, "--threads", str(arguments.threads)], stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen([sys.executable, "-c", program, *asked], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        said = process.stdout.read()
         _, status, used = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - started
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(process.returncode)
-    return Measured(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+    return Measured(seconds, used.ru_utime + used.ru_stime, int(said.split()[-1]) / 2**20)
 
 
 def _kernel(classifier: DecisionGraph, table: pa.Table, threads: int) -> Measured:

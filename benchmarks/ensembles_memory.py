@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import resource
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.ensembles_models import Data
+from benchmarks.memory import peak
 
 TREES = 200
 """Of any depth, on the adult table: more than a million leaves."""
@@ -63,11 +63,6 @@ def explained(folder: Path) -> dict[str, Any]:
         "minimal": sum(reason.is_minimal for _, reason in reasons),
         "limit": LIMIT,
     }
-
-
-def peak() -> int:
-    """The most memory that this process had so far, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def text(r: dict[str, Any]) -> str:

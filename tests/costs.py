@@ -1,5 +1,6 @@
 """What loading a file costs: memory measured in a process of its own, work counted in calls, never by the clock."""
 
+import inspect
 import json
 import subprocess
 import sys
@@ -7,18 +8,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from benchmarks.memory import peak
+
 _CODE = """
 import json, resource, sys, warnings
 import quia, quia.cli, quia.load.json, quia.load.pmml, quia.load.weka
-used = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if sys.platform != "darwin" else 2**20)
-before = used()
+before = peak()
 resource.setrlimit(resource.RLIMIT_AS, (4 * 2**30, resource.getrlimit(resource.RLIMIT_AS)[1]))
 try:
     made = quia.load(sys.argv[1], **json.loads(sys.argv[2]))
     said, size = "", len(made) if hasattr(made, "__len__") else 0
 except (quia.QuiaError, MemoryError) as fault:
     said, size = f"{type(fault).__name__}: {fault}", 0
-print(json.dumps([used() - before, said, size]))
+print(json.dumps([(peak() - before) // 2**20, said, size]))
 """
 
 
@@ -30,16 +32,18 @@ class Cost(NamedTuple):
     nodes: int
 
 
+def said_by(program: str, *arguments: str | Path, cwd: Path | None = None) -> str:
+    """What a Python program, which may ask for its `peak()` of memory, prints in a process of its own.
+
+    The time is only a net: what is tried with it would once have taken minutes, or all of the memory.
+    """
+    command = [sys.executable, "-c", f"{inspect.getsource(peak)}\n{program}", *arguments]
+    return subprocess.run(command, capture_output=True, check=True, text=True, timeout=600, cwd=cwd).stdout
+
+
 def load_cost(file: Path, **options: Any) -> Cost:
     """What loading a file costs; a file that never ends loading, or takes all memory, fails the test."""
-    done = subprocess.run(
-        [sys.executable, "-c", _CODE, str(file), json.dumps(options)],
-        capture_output=True,
-        check=True,
-        text=True,
-        timeout=600,
-    )
-    return Cost(*json.loads(done.stdout))
+    return Cost(*json.loads(said_by(_CODE, file, json.dumps(options))))
 
 
 def calls(work: Callable[[], Any]) -> int:

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 import threading
 from itertools import count, islice
 from pathlib import Path
@@ -14,6 +12,7 @@ import numpy as np
 import pytest
 
 import quia
+from costs import said_by
 from quia import _kernel, families, formula, patience
 from quia.caching import cached_property
 from quia.cli import main
@@ -245,22 +244,20 @@ def test_commands_say_that_time_or_memory_was_not_enough(
 def test_the_memory_cap_is_for_the_whole_process() -> None:
     """Clauses whose hitting sets need more: what the process grows by is little more than the cap."""
     code = """
-import resource
 import numpy as np
 from quia import _kernel
 random = np.random.default_rng(1)
 family = _kernel.Family([sorted(random.choice(60, 5, replace=False).tolist()) for _ in range(400)])
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
 try:
     family.dual(memory=48 << 20)
 except _kernel.OverBudget as over:
-    print(over, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10)
+    print(over, (peak() - before) >> 20)
 """
     pytest.importorskip(
         "resource", reason="this system does not tell what a process takes: run the tests on Linux or macOS"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=True).stdout
-    message, _, grown = said.strip().rpartition(" ")
+    message, _, grown = said_by(code).strip().rpartition(" ")
     assert message == "the memory limit was reached"
     assert int(grown) < 64
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
@@ -15,22 +14,22 @@ import numpy as np
 import pytest
 
 import quia
+from costs import said_by
 from quia.load import lightgbm, onnx, xgboost
 
 MEGABYTE = 2**20
 
 LOAD = """
-import resource, sys, numpy, quia, quia.load.agreement
+import sys, numpy, quia, quia.load.agreement
 if sys.argv[1].endswith("skops"):
     import sklearn.ensemble, sklearn.pipeline, skops.io
-used = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-before = used()
+before = peak()
 for file in sys.argv[1:]:
     try:
         print(len(quia.load(file).variables))
     except quia.QuiaError as fault:
         print("refused:", fault)
-print(used() - before)
+print(peak() - before)
 """
 
 
@@ -39,11 +38,7 @@ def loaded(folder: Path, files: list[bytes], ending: str = "") -> tuple[list[str
     names = [folder / f"{index}{ending}" for index in range(len(files))]
     for name, content in zip(names, files, strict=True):
         name.write_bytes(content)
-    # The time is only a net: what is tried here once took minutes or all of the memory.
-    ran = subprocess.run(
-        [sys.executable, "-c", LOAD, *names], capture_output=True, check=True, text=True, timeout=600, cwd=folder
-    )
-    *said, grown = ran.stdout.splitlines()
+    *said, grown = said_by(LOAD, *names, cwd=folder).splitlines()
     assert len(said) == len(files), "one sentence each"
     return said, int(grown)
 
