@@ -26,7 +26,7 @@ Row = dict[str, Any]
 
 
 def document(model: str, x: str = "", z: str = "", labels: str = "ab", schema: str = "") -> bytes:
-    """A file with the numbers x and z, the towns t, and a target."""
+    """A file with the numbers x and z, the towns t, u, v and w, and a target."""
     towns = "".join(f'<Value value="{town}"/>' for town in TOWNS)
     classes = "".join(f'<Value value="{label}"/>' for label in labels)
     fields = f"""
@@ -35,7 +35,9 @@ def document(model: str, x: str = "", z: str = "", labels: str = "ab", schema: s
  <DataField name="x" optype="continuous" dataType="double">{x}</DataField>
  <DataField name="z" optype="continuous" dataType="double">{z}</DataField>
  <DataField name="t" optype="categorical" dataType="string">{towns}</DataField>
- <DataField name="u" optype="categorical" dataType="string"/>"""
+ <DataField name="u" optype="categorical" dataType="string"/>
+ <DataField name="v" optype="categorical" dataType="string">{towns}</DataField>
+ <DataField name="w" optype="categorical" dataType="string">{towns}</DataField>"""
     target = "y" if 'functionName="classification"' in model else "r"
     used = schema or "".join(f'<MiningField name="{name}"/>' for name in "xztu")
     whole = model.replace(
@@ -305,6 +307,35 @@ def test_regressions(seed: int) -> None:
         assert loaded.classify(row) == expected
         found.add(expected)
     assert found
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_reasons_of_regressions_by_brute_force(seed: int) -> None:
+    """Categories alone, with coefficients that often tie."""
+    rng = random.Random(seed)
+    kind, labels = METHODS[seed % len(METHODS)]
+    method = {"both": "softmax", "regression": "none"}.get(kind, kind)
+
+    def table() -> Any:
+        return 0.5, [], [(field, town, rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0])) for field in "tuvw" for town in TOWNS]
+
+    tables = [table() for _ in labels or "r"]
+    if kind in ("logit", "none"):
+        tables[1] = (0.0, [], [])
+    schema = "".join(f'<MiningField name="{name}"/>' for name in "tuvw")
+    data = document(model_text(tables, method, labels), labels="".join(sorted(labels)), schema=schema)
+    loaded = loader.read(data, **({} if labels else {"threshold": 0.5}))
+    names = [variable.name for variable in loaded.variables]
+
+    def predict(rows: Any) -> list[str]:
+        found = []
+        for row in rows:
+            values = [value_of(table, dict(zip(names, row, strict=True))) or 0.0 for table in tables]
+            above = "0.5 or more" if values[0] >= 0.5 else "below 0.5"
+            found.append(winner(values, method, labels) if labels else above)
+        return found
+
+    check(loaded, predict, rng)
 
 
 @pytest.mark.parametrize("method", ["logit", "softmax", "none"])
