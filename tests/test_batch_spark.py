@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,6 +16,7 @@ import quia
 from quia.cli import main
 from quia.load import json as quia_json
 from strategies import random_case, random_instance
+from test_batch_additive import credit_line
 from test_one_rule_for_missing import Kind, graph_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own
@@ -51,6 +53,7 @@ def test_spark_gives_what_one_machine_gives(spark: Any, capsys: pytest.CaptureFi
     random_questions_are_answered_alike(spark)
     the_command_writes_what_the_local_one_writes(spark, capsys, tmp_path)
     missing_values_are_what_they_are_on_one_machine(spark, tmp_path)
+    numbers_that_are_added_are_answered_alike(spark)
 
 
 def random_questions_are_answered_alike(spark: Any) -> None:
@@ -146,3 +149,21 @@ def missing_values_are_what_they_are_on_one_machine(spark: Any, tmp_path: Path) 
             found[engine] = {int(row["id"]): row["decision"] for row in rows}
         assert found["spark"] == found["local"]
         assert found["local"][0] == ("is ''" if "" in states else None)
+
+
+def numbers_that_are_added_are_answered_alike(spark: Any) -> None:
+    """A line has too many states for 32 bits; its model goes to the workers with its ranges."""
+    from quia.batch.spark import explain
+
+    rows = [
+        (n, job, income, None)
+        for n, (job, income) in enumerate(product(("old", "new"), (60.0, 20.000000000000004, 500.0)))
+    ]
+    frame = spark.createDataFrame(rows, "id long, job string, income double, age double").repartition(2)
+    table = pa.Table.from_pylist([dict(zip(frame.columns, row, strict=True)) for row in rows])
+    here = quia.explain_batch(credit_line(), table, ids=["id"], counterfactuals=1)
+    there = (
+        row.asDict(recursive=True) for row in explain(frame, credit_line(), ids=["id"], counterfactuals=1).collect()
+    )
+    assert sorted(there, key=lambda row: row["id"]) == here.to_pylist()
+    assert {row["error"] is None for row in here.to_pylist()} == {True, False}, "500 is out of range"
