@@ -80,6 +80,7 @@ def run(
 ) -> int:
     """Read a table with Spark, explain it, write it; how many rows there were. For `spark-submit`."""
     pyspark = _pyspark()
+    check_reference(request, None)  # before a session is started, which takes long
     format = format_of(output) if "." in output.rpartition("/")[2] else "parquet"
     if format == "csv":
         raise Unsupported(f"{output} cannot be written: Spark's CSV has no lists", cure="name it .parquet or .jsonl")
