@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import skops.io
 from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -49,12 +50,30 @@ def test_types_that_are_not_trusted() -> None:
     """A function of another module is refused by name, and is not imported; trusted, it is refused as a step."""
     fitted = make_pipeline(FunctionTransformer(os.path.basename), DecisionTreeClassifier())
     data = skops.io.dumps(fitted)
-    with pytest.raises(Unsupported, match=r"not known to be safe: .*basename"):
+    with pytest.raises(Unsupported, match=r"not known to be safe: .*basename") as fault:
         loader.read(data)
+    named = f"{os.path.__name__}.basename"
+    assert str(fault.value).endswith(f"""or, on the command line, --option 'trusted=["{named}"]'""")
     with pytest.raises(QuiaError):
         loader.read(data, trusted=skops.io.get_untrusted_types(data=data))
     with pytest.raises(Unsupported, match="trusted is 'os'"):
         loader.read(data, trusted="os")
+
+
+def test_the_type_of_an_array_is_taken_from_an_array_alone(tmp_path: Path) -> None:
+    """Imputers have one. A forged file would make it of arguments, and NumPy believes these."""
+    for fill, rows in (("mean", X), ("most_frequent", X.astype(object))):
+        fitted = make_pipeline(SimpleImputer(strategy=fill), DecisionTreeClassifier(random_state=0)).fit(rows, Y)
+        file = tmp_path / "m.skops"
+        skops.io.dump(fitted, file)
+        assert quia.load(file) == quia.load(fitted)
+    forged = io.BytesIO()
+    with zipfile.ZipFile(file) as archive, zipfile.ZipFile(forged, "w") as other:
+        for name in archive.namelist():
+            content = archive.read(name)
+            other.writestr(name, content.replace(b"DTypeNode", b"ConstructorFromReduceNode"))
+    with pytest.raises(FormatError, match=r"has a numpy\.dtype that skops did not write"):
+        loader.read(forged.getvalue())
 
 
 def damaged(change: Any) -> Any:

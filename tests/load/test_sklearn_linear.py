@@ -247,7 +247,7 @@ def test_ranges(tmp_path: Path) -> None:
     file, table = tmp_path / "m.skops", tmp_path / "table.csv"
     skops.io.dump(model, file)
     frame.to_csv(table, index=False)
-    saved = quia.load(file, data=table, trusted=["numpy.dtype"])
+    saved = quia.load(file, data=table)
     reasons = [str(reason) for reason in quia.explain(saved, row).sufficient_reasons()]
     assert reasons == [str(reason) for reason in quia.explain(quia.load(model, data=frame), row).sufficient_reasons()]
     assert check(model, frame.head(30).to_dict("records")).holds

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 import zipfile
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from quia.errors import FormatError, QuiaError, Unsupported, listed, sentence, shown
+from quia.errors import FormatError, QuiaError, Unsupported, brief, listed, sentence, shown
 from quia.files import LARGEST_FILE
 from quia.load import sklearn
 
@@ -18,10 +19,12 @@ if TYPE_CHECKING:
 
 OPTIONS = (*sklearn.OPTIONS, "trusted")
 
-CHECKED_HERE = ("sklearn.tree._tree.Tree", "sklearn.utils._bunch.Bunch")
-"""Types that skops does not trust: arrays that could point anywhere, which we check before use, and a kind of dict."""
+CHECKED_HERE = ("sklearn.tree._tree.Tree", "sklearn.utils._bunch.Bunch", "numpy.dtype")
+"""Types that skops does not trust: arrays that could point anywhere, which we check before use, a kind of dict, and the
+type of an array, which imputers have: it is read as that of an empty array, and in no other way (`_check_objects`)."""
 
 
+_OF_ARRAYS = ("DTypeNode", "CachedNode")
 _MOST_UNPACKED = 2**22
 _MOST_TIMES = 50  # how far JSON, which is repetitive, compresses in a real file
 
@@ -50,7 +53,8 @@ def read_with_predictor(data: bytes, file: str | None = None, *, trusted: Iterab
         if unknown:
             raise Unsupported(
                 f"the file holds types that are not known to be safe: {listed(map(_one_line, unknown))}",
-                cure=f"if you trust whoever made it, load it with trusted={shown(unknown, 1000)}",
+                cure=f"if you trust whoever made it, load it with trusted={shown(unknown, 1000)} or, on the command"
+                f" line, --option {shlex.quote(brief(f'trusted={json.dumps(unknown)}', 1000))}",
             )
         estimator = skops.io.loads(data, trusted=allowed)
         return sklearn.convert_with_predictor(estimator, **options)
@@ -110,10 +114,11 @@ def _inner(container: Any) -> Iterator[Any]:
 
 
 def _check_objects(containers: list[Any], file: str | None) -> None:
-    """Refuse an object that occurs twice with different content.
+    """Refuse an object that occurs twice with different content, and a type of arrays that is made of anything else.
 
     skops uses the first for both, so that a short schema could stand for a model of any size. It writes an object
-    in full wherever it occurs, and marks one that occurs within itself.
+    in full wherever it occurs, and marks one that occurs within itself. NumPy trusts what a dtype is made of, where
+    that is not an array.
     """
     size: dict[int, int] = {}
     size_of_object: dict[Any, int] = {}
@@ -124,6 +129,10 @@ def _check_objects(containers: list[Any], file: str | None) -> None:
         loader, name = container.get("__loader__"), container.get("__id__")
         if loader == "SparseMatrixNode":  # compressed once more, so its size is unknown
             raise Unsupported("the file holds a sparse matrix, which no tree has", cure="save the tree alone")
+        if (container.get("__module__"), container.get("__class__")) == ("numpy", "dtype") and loader not in _OF_ARRAYS:
+            raise FormatError(
+                "is damaged: it has a numpy.dtype that skops did not write; save the model anew", file=file
+            )
         is_object = isinstance(name, (int, str, float)) and loader != "CachedNode"
         if is_object and size_of_object.setdefault(name, size[id(container)]) != size[id(container)]:
             raise FormatError(
