@@ -397,7 +397,7 @@ def test_check_tells_what_is_in_it(capsys: pytest.CaptureFixture[str], examples:
 @pytest.mark.parametrize(
     ("name", "content", "match"),
     [
-        ("rows.csv", b"a,b\n1,2\n", "no format known here"),
+        ("rows.csv", b"a,b\n1,2\n", "this file has a, b, and if these are rows to learn from"),
         ("m.pkl", pickle.dumps([1]), "load it with trust_pickle=True (on the command line: --trust-pickle)"),
     ],
 )

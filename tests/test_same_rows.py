@@ -116,6 +116,8 @@ TABLES: dict[str, tuple[bytes, list[tuple[str, ...]]]] = {
     "gzip": (gzip.compress(b'a,"b, c"\n1,2\n3,4\n'), TWO),
     "gzip in two": (gzip.compress(b'a,"b, c"\n1,') + gzip.compress(b"2\n3,4\n"), TWO),
     "decimal commas": (b'a;"b, c"\n0,5;1,25\n', [("0,5", "1,25")]),
+    "an announced delimiter": (b"\xef\xbb\xbfsep=;\r\na;b, c\r\n1;2\r\n3;4\r\n", TWO),
+    "an announced delimiter, in quotes": (b'"SEP=|"\na|b, c\n1|2\n3|4', TWO),
     "missing values": (b'a,"b, c"\n?,\n"", ?\n', [("?", ""), ("", "?")]),
     "empty texts": (b'a,"b, c"\n,\n"",""\n', [("", ""), ("", "")]),
     "long values": (b'a,"b, c"\n' + b"x" * 200_000 + b',"' + b"y" * 200_000 + b'"\n', [("x" * 200_000, "y" * 200_000)]),

@@ -72,6 +72,14 @@ def test_values_that_are_no_numbers(value: Any) -> None:
         Variable.numeric("x", [0.5]).encode(value)
 
 
+def test_a_decimal_comma_is_told_from_other_texts() -> None:
+    width = Variable.numeric("x", [2])
+    with pytest.raises(InstanceError, match="x is '2,5', which is not a number; write decimals with a point, and no"):
+        width.encode("2,5")
+    with pytest.raises(InstanceError, match=r"x is 'wide, I think', which is not a number$"):
+        width.encode("wide, I think")
+
+
 @pytest.mark.parametrize("value", [None, math.nan, "nan", "", "?", np.float64("nan"), Decimal("sNaN")])
 def test_missing_is_a_state_where_it_is_routed(value: Any) -> None:
     routed = Variable.numeric("x", [0.5], missing=True)

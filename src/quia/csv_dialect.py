@@ -10,12 +10,19 @@ DELIMITERS = ",;\t|"
 HEAD = 2**16
 """So many bytes of a file are looked at to see how it is written."""
 
+ANNOUNCED = re.compile(rf'[\r\n]*"?sep=([{re.escape(DELIMITERS)}])"?(?:[\r\n]+|$)', re.IGNORECASE)
+"""A first line that names the delimiter."""
+
 
 class Dialect(NamedTuple):
-    """What separates values; with `spaces`, those before a value belong to none, as quotes come after them."""
+    """What separates values; with `spaces`, those before a value belong to none, as quotes come after them.
+
+    It is `announced` where the first line says nothing but what separates values, such as `sep=;`, as spreadsheets do.
+    """
 
     delimiter: str = ","
     spaces: bool = False
+    announced: bool = False
 
 
 def find_dialect(head: str, delimiter: str | None = None) -> Dialect:
@@ -23,15 +30,20 @@ def find_dialect(head: str, delimiter: str | None = None) -> Dialect:
 
     The delimiter is the one that the first row has most of outside quotes; of several, the second row has as many.
 
-    >>> find_dialect('id;"a, b, c, d";SAT'), find_dialect('id, "a, b"')
-    (Dialect(delimiter=';', spaces=False), Dialect(delimiter=',', spaces=True))
+    >>> find_dialect('id;"a, b, c, d";SAT').delimiter, find_dialect('id, "a, b"').spaces
+    (';', True)
+    >>> find_dialect("sep=|\\na,b")
+    Dialect(delimiter='|', spaces=False, announced=True)
     """
+    announced = ANNOUNCED.match(head)
+    if delimiter is None and announced:
+        delimiter = announced[1]
     if delimiter is None:
         rows = re.split(r"[\r\n]+", _QUOTED.sub('"', head).lstrip("\r\n"), maxsplit=2)
         first, second = rows[0], rows[1] if len(rows) > 2 else ""
         delimiter = max(DELIMITERS, key=lambda one: (first.count(one), first.count(one) == second.count(one)))
     before_quotes = re.finditer(_quoted(re.escape(delimiter)), head)
-    return Dialect(delimiter, delimiter != " " and any(found[1] for found in before_quotes))
+    return Dialect(delimiter, delimiter != " " and any(found[1] for found in before_quotes), announced is not None)
 
 
 def _quoted(delimiters: str) -> str:

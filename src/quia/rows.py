@@ -96,14 +96,15 @@ class RowFile:
             reader = csv.reader(
                 iter(lines), delimiter=self.dialect.delimiter, skipinitialspace=self.dialect.spaces, strict=True
             )
-            begin = 1
+            begin, is_announced = 1, self.dialect.announced
             try:
                 with csv_faults.long_values_allowed():
                     for row in reader:
                         if not lines.ended:
                             self._refuse_cut_off(row)
-                        if row:
+                        if row and not is_announced:
                             yield begin, row
+                        is_announced = is_announced and not row  # which is the row that was left out
                         begin = reader.line_num + 1
                         lines.length = 0
             except csv.Error as error:

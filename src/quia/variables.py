@@ -292,7 +292,10 @@ class Variable:
         try:
             return float(value)
         except (TypeError, ValueError):
-            raise InstanceError(f"{self.name} is {shown(value)}, which is not a number") from None
+            # A comma may be before decimals or after thousands, so it is not read.
+            has_comma = isinstance(value, str) and "," in value and any(map(str.isdigit, value))
+            cure = "; write decimals with a point, and no thousands separators" if has_comma else ""
+            raise InstanceError(f"{self.name} is {shown(value)}, which is not a number{cure}") from None
         except OverflowError:
             raise InstanceError(f"{self.name} is {shown(value)}, which is too large for a 64-bit number") from None
 

@@ -273,12 +273,100 @@ def test_which_files_are_scorecards(tmp_path: Path) -> None:
         file = tmp_path / "any.name"
         file.write_text(head + "".join(mark.join([*more, *row]) + "\n" for row in rows))
         assert quia.load(file).classify({"a": "x"}) == "1 or more"
-    with pytest.raises(FormatError, match="no format known here"):
-        quia.load(written(tmp_path, "feature,points\nage,3\n"))
-    with pytest.raises(FormatError, match="line 1: has no column 'condition'"):
+    with pytest.raises(
+        FormatError, match=r"line 1: a scorecard has the columns .*this file has feature, points, but no"
+    ):
         quia.load(written(tmp_path, "feature,points\nage,3\n"), format="scorecard")
     with pytest.raises(FormatError, match="two columns called 'points'"):
         quia.load(written(tmp_path, "feature,points,condition,Points\nage,3,x,4\n"))
+
+
+def test_what_a_table_lacks_to_be_a_scorecard(tmp_path: Path) -> None:
+    columns = "a scorecard has the columns feature, condition, points; this file has"
+    for text, words in (
+        ("feature,points\nage,3\n", f"{columns} feature, points, but no 'condition'"),
+        ("sep=;\nfeatur;Bin;Score\n", f"{columns} featur (did you mean 'feature'?), Bin, Score, but no 'feature'"),
+        ("id\tpoints", f"{columns} id, points, but no 'feature' and no 'condition'"),
+        ("age,debt\n3,4\n", f"{columns} age, debt, and if these are rows to learn from, `quia learn` makes a tree of"),
+        ("Dear all,\nthis is a letter\n", "which is no format known here; formats are skops"),
+    ):
+        with pytest.raises(FormatError) as fault:
+            quia.load(written(tmp_path, text))
+        assert words in str(fault.value) and "\n" not in str(fault.value)
+
+
+EUROPEAN = "feature;condition;points\n"
+
+
+def test_a_card_of_a_european_spreadsheet(tmp_path: Path) -> None:
+    """What it says with decimal commas is what it says with points: by hand, at every border."""
+    text = (
+        "\ufeffsep=;\r\n"
+        + EUROPEAN.replace("\n", "\r\n")
+        + 'base;;0,1\r\nage;< 30,5;0,1\r\nage;"[30,5; 50)";0,2\r\nage;[50, 60,25);1,125\r\nage;≥ 60,25;−0,7\r\n'
+        "rooms;= 1,5;0,3\r\nrooms;{2, 2,5};0,4\r\nrooms;else;0\r\ncode;1.100;0\r\ncode;1.200;0,05\r\n"
+        "cutoff;deny;\r\ncutoff;grant;0,6\r\n"
+    )
+    card = quia.load(written(tmp_path, text))
+    assert (card.unit, card.is_exact, card.variables[2].labels) == (1000.0, True, ("1.100", "1.200"))
+    for age, rooms, code in product(near(30.5, 50, 60.25), near(1.5, 2, 2.5), ("1.100", "1.200")):
+        points = Fraction("0.1") + Fraction(
+            "0.1" if age < 30.5 else "0.2" if age < 50 else "1.125" if age < 60.25 else "-0.7"
+        )
+        points += Fraction({1.5: "0.3", 2: "0.4", 2.5: "0.4"}.get(rooms, "0")) + Fraction(
+            "0.05" if code == "1.200" else "0"
+        )
+        person = {"age": age, "rooms": rooms, "code": code}
+        assert card.classify(person) == ("grant" if points >= Fraction("0.6") else "deny"), person
+
+
+REST = "age;else;0\ncutoff;;2\n"
+IN_TWO_WAYS = "may be 1200 or a decimal; write it without a thousands separator or, as a decimal, with one more 0"
+
+
+@pytest.mark.parametrize(
+    ("rows", "line", "words"),
+    [
+        ("age;< 30;1.200\n", 2, f"'1.200' {IN_TWO_WAYS}: '1.2000'"),
+        ("age;< 30;1,200\n", 2, f"'1,200' {IN_TWO_WAYS}"),
+        ("age;< 1.200;1\n", 2, f"'1.200' {IN_TWO_WAYS}"),
+        ("age;1.200;1\n", 2, f"'1.200' {IN_TWO_WAYS}"),
+        ("age;[0, 1.200);1\n", 2, f"'1.200' {IN_TWO_WAYS}"),
+        ("base;;12,5\nage;< 30;1.200\n", 3, "'1.200' has a thousands separator; write it without"),
+        ("base;;12.5\nage;< 30;1,200\n", 3, "'1,200' has a thousands separator"),
+        ("base;;12,5\nage;< 1.200;1\n", 3, "'1.200' has a thousands separator"),
+        ("base;;12,5\nage;1.200;1\n", 3, "'1.200' has a thousands separator"),
+        ("age;< 30;1.200,5\n", 2, "'1.200,5' has a thousands separator"),
+        ("age;< 30;1.200.000\n", 2, "'1.200.000' has a thousands separator"),
+        ("age;< 30;1 200\n", 2, "'1 200' has a thousands separator"),
+        ("age;< 1.200,5;1\n", 2, "'1.200,5' has a thousands separator"),
+        ("base;;12,5\nage;< 30;1.5\n", 3, "'1.5' has another decimal mark than '12,5' in line 2; write all numbers"),
+        ("base;;12,5\nage;[1,5,3);1\n", 3, "does not say which comma is between its ends; write a space after that"),
+        ("base;;12,5\nage;{1,5};1\n", 3, "'{1,5}' may be one number or two"),
+    ],
+)
+def test_thousands_are_never_guessed(rows: str, line: int, words: str, tmp_path: Path) -> None:
+    with pytest.raises(FormatError) as fault:
+        quia.load(written(tmp_path, EUROPEAN + rows + REST))
+    assert words in str(fault.value) and fault.value.line == line
+
+
+def test_a_point_or_comma_that_others_show_is_taken_for_decimals(tmp_path: Path) -> None:
+    for rows, cut in (
+        ("base;;0.5\nage;< 1.200;1.125\n", 1.2),
+        ("base;;0,5\nage;< 1,200;1,125\n", 1.2),
+        ("base;;12\nage;[0,30);1\n", 30.0),
+        ("base;;0,5\nage;[0,30);1\n", 30.0),
+    ):
+        card = quia.load(written(tmp_path, EUROPEAN + rows + REST))
+        assert card.variables[0].cuts[-1].threshold == cut
+    assert quia.load(written(tmp_path, HEAD + "age,< 1.200,1.125\nage,else,0\ncutoff,,1\n")).unit == 1000
+    for text, words in (
+        (HEAD + 'age,"1,5",1\nage,else,0\ncutoff,,1\n', "'age' is '1,5'; write a number as in 1250.5"),
+        (HEAD.replace(",", "\t") + "age\t< 3\t1,5\nage\telse\t0\ncutoff\t\t1\n", "'1,5', which is no number"),
+    ):
+        with pytest.raises(FormatError, match=words):
+            quia.load(written(tmp_path, text))
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -40,7 +40,8 @@ def batches(table: RowFile, columns: Mapping[str, int], *, empties: Collection[s
     An empty text is null, but in the columns `empties`, where it is the name of a state. Where Arrow fails, or would
     read what `quia.rows` reads in another way or refuses, that goes on in its stead, and is slower.
     """
-    read = 0 if table.dialect.spaces else (yield from _by_arrow(table, columns, empties))
+    is_plain = not (table.dialect.spaces or table.dialect.announced)
+    read = (yield from _by_arrow(table, columns, empties)) if is_plain else 0
     if read is not None:
         yield from _by_rows(table, columns, empties, start=read)
 

@@ -60,6 +60,12 @@ def _looks_like_scorecard(head: bytes) -> bool:
     return looks_like(head)
 
 
+def _lacks_of_scorecard(head: bytes) -> str | None:
+    from quia.load.scorecard_rows import no_card
+
+    return no_card(head)
+
+
 FORMATS = {
     "skops": Format("quia.load.skops", lambda head: head.startswith(b"PK\x03\x04"), "a model saved by skops"),
     "pickle": Format("quia.load.pickle", _looks_pickled, "a pickle, which needs trust_pickle=True or --trust-pickle"),
@@ -230,6 +236,8 @@ def _detect_format(data: bytes, file: str) -> str:
     for name, candidate in FORMATS.items():
         if candidate.looks_like(data[:4096]):
             return name
+    if data.strip() and (lacking := _lacks_of_scorecard(data[:4096])):
+        raise FormatError(lacking, file=file)
     formats = "; ".join(f"{name}: {known.about}" for name, known in FORMATS.items())
     begins = shown(data.lstrip()[:30].decode("utf-8", "replace"))
     fault = f"begins with {begins}, which is no format known here" if data.strip() else "is empty"

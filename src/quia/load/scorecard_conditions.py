@@ -13,17 +13,15 @@ from quia.conditions import Condition
 from quia.cuts import Interval
 from quia.errors import FormatError, GraphError, shown
 from quia.load.binary import unused_name
-from quia.load.scorecard_rows import Row
+from quia.load.scorecard_numbers import comparisons, looks_like_number, names_listed, plain_comparison, with_point
+from quia.load.scorecard_rows import ELSE, Row
 from quia.ranges import Overlap, owners, union
 from quia.variables import MISSING, Variable
 
-ELSE = ("else", "otherwise")
 ANY_OTHER = "any other"
-_COMPARED = re.compile(r"[<>].*|[\[(].*,.*[\])]|not missing", re.DOTALL)
 _LISTED = re.compile(r"(?:in )?\{(.*)\}", re.DOTALL)
 _NUMBER = r"[+-]?\d[\d.,]*"
 _IN_TWO_WAYS = re.compile(rf"{_NUMBER}\s*(?:-|–|—|\bto\b|\.\.|…)\s*{_NUMBER}|{_NUMBER}\s*\+")
-_SIGNS = str.maketrans({"≤": "<=", "≥": ">=", "−": "-"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ def feature(name: str, rows: Sequence[Row], file: str | None) -> Feature:
     if not any(each.names or each.compared for each in said):
         raise _fault(said[0], name, "has no row but for the rest or for missing values; say which values it has", file)
     names = [text for each in said for text in each.names]
-    if any(each.compared for each in said) or (rest and all(map(_is_number, names))):
+    if any(each.compared for each in said) or (rest and all(map(_may_be_number, names))):
         return _numeric(name, said, file)
     return _nominal(name, said, file)
 
@@ -75,9 +73,11 @@ def _parsed(row: Row, file: str | None) -> _Said:
     if text.startswith("="):
         return _Said(row, (text[1:].strip(),))
     if listed := _LISTED.fullmatch(text):
-        return _Said(row, tuple(each.strip() for each in listed[1].split(",")))
-    alternatives = [each.strip() for each in text.translate(_SIGNS).split(" or ")]
-    if any(map(_COMPARED.fullmatch, alternatives)):
+        return _Said(row, names_listed(listed[1], row.mark, file, row.line))
+    alternatives = comparisons(text)
+    if alternatives is not None:
+        if row.mark is not None:
+            alternatives = [plain_comparison(each, row.mark, file, row.line) for each in alternatives]
         try:
             return _Said(row, compared=tuple(conditions.alternatives(alternatives)))
         except GraphError as fault:
@@ -96,7 +96,12 @@ def _numeric(name: str, said: Sequence[_Said], file: str | None) -> Feature:
     compares = next((each for each in said if each.compared), said[0])
     listed = []
     for each in said:
-        wrong = next((text for text in each.names if not _is_number(text)), None)
+        names = [with_point(text, each.row.mark) for text in each.names]
+        wrong = next((text for text, plain in zip(each.names, names, strict=True) if not _is_number(plain)), None)
+        if wrong is not None and looks_like_number(wrong):
+            raise _fault(
+                each, name, f"is {shown(wrong)}; write a number as in 1250.5, without a thousands separator", file
+            )
         if wrong is not None:
             raise _fault(
                 each,
@@ -105,7 +110,7 @@ def _numeric(name: str, said: Sequence[_Said], file: str | None) -> Feature:
                 " conditions such as '>= 30' for a number, and names only for what is none",
                 file,
             )
-        numbers = [conditions.parse(f"= {text}") for text in each.names]
+        numbers = [conditions.parse(f"= {text}") for text in names]
         listed.append([*each.compared, *numbers, *([MISSING] if each.is_missing else [])])
     cuts = [cut for each in listed for one in each if isinstance(one, Interval) for cut in one if cut is not None]
     variable = Variable.numeric(name, cuts, missing=any(MISSING in each for each in listed))
@@ -164,6 +169,10 @@ def _nominal(name: str, said: Sequence[_Said], file: str | None) -> Feature:
             special["no_value" if each.is_missing else "other"] = label
             rows[label] = at
     return Feature(Variable.nominal(name, rows, other=special["other"], no_value=special["no_value"]), [*rows.values()])
+
+
+def _may_be_number(text: str) -> bool:
+    return _is_number(text) or looks_like_number(text)
 
 
 def _is_number(text: str) -> bool:

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from quia.errors import FormatError, Unsupported, listed, shown
+from quia.csv_dialect import ANNOUNCED, find_dialect
+from quia.errors import FormatError, Unsupported, did_you_mean, listed, shown
+from quia.load.scorecard_numbers import (
+    Number,
+    comparisons,
+    decimal_mark,
+    is_grouped,
+    numbers_said,
+    thousands,
+    with_point,
+)
 from quia.rows import RowFile
 
 COLUMNS = {
@@ -16,31 +27,42 @@ COLUMNS = {
     "points": ("points", "score"),
 }
 """How each column may be called, in any case; of several that are there, the first is meant."""
+ELSE = ("else", "otherwise")
 MOST_ROWS = 100_000
 _DECIMAL = re.compile(r"[+-]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})")
 
 
 class Row(NamedTuple):
-    """What a row says, and the line that it begins in; it may have no points."""
+    """What a row says, and the line that it begins in; it may have no points.
+
+    Where semicolons separate values, `mark` is what is before decimals, and may separate the ends of an interval too.
+    """
 
     line: int
     feature: str
     condition: str
     points: Fraction | None
+    mark: str | None = None
 
 
 def looks_like(head: bytes) -> bool:
     """Whether a file that begins so is a table that has the columns of a scorecard."""
-    text = head.decode("utf-8-sig", "replace").lstrip("\r\n")
-    first = re.split(r"[\r\n]", text, maxsplit=1)[0]
-    names = {name.strip(' "').casefold() for name in re.split(r"[,;\t|]", first)}
+    names = {name.casefold() for name in _split(head)[0]}
     return all(not names.isdisjoint(spellings) for spellings in COLUMNS.values())
+
+
+def _split(head: bytes) -> list[list[str]]:
+    """The first two rows of what may be a table."""
+    text = head.decode("utf-8-sig", "replace")
+    delimiter = find_dialect(text).delimiter
+    lines = re.split(r"[\r\n]+", ANNOUNCED.sub("", text, count=1).lstrip("\r\n"), maxsplit=2)[:2]
+    return [[name.strip(' "') for name in line.split(delimiter)] for line in lines]
 
 
 def read_rows(table: RowFile) -> tuple[list[Row], tuple[str, ...]]:
     """The rows of a card, and a note of the columns that are not read."""
     places = {kind: _column(table, kind) for kind in COLUMNS}
-    rows = []
+    texts = []
     for number, (line, cells) in enumerate(table, 1):
         if fault := table.fault(number, line, cells):
             raise fault
@@ -49,13 +71,29 @@ def read_rows(table: RowFile) -> tuple[list[Row], tuple[str, ...]]:
             continue
         if not feature:
             raise FormatError("a row names no feature; name it in each row about it", file=table.file, line=line)
-        rows.append(Row(line, feature, condition, _points(points, feature, table.file, line)))
-        if len(rows) > MOST_ROWS:
+        texts.append((line, feature, condition, points))
+        if len(texts) > MOST_ROWS:
             raise FormatError(f"has more than {MOST_ROWS} rows; scorecards are shorter", file=table.file)
-    if not rows:
+    if not texts:
         raise table.no_rows()
+    mark = _mark(texts, table.file) if table.dialect.delimiter == ";" else None
+    rows = [
+        Row(line, feature, condition, _points(points, mark, feature, table.file, line), mark)
+        for line, feature, condition, points in texts
+    ]
     unread = [name for at, name in enumerate(table.names) if at not in places.values()]
     return rows, (f"columns that are not read: {listed(unread)}",) if unread else ()
+
+
+def _mark(texts: Sequence[tuple[int, str, str, str]], file: str) -> str:
+    """What is before the decimals of a card; numbers that are names of no number, such as codes, do not tell."""
+    numeric = {feature for _, feature, said, _ in texts if said.casefold() in ELSE or comparisons(said) is not None}
+    numbers = [
+        Number(number, line)
+        for line, feature, said, points in texts
+        for number in (points, *(numbers_said(said) if feature in numeric else ()))
+    ]
+    return decimal_mark(numbers, file)
 
 
 def _column(table: RowFile, kind: str) -> int:
@@ -65,17 +103,35 @@ def _column(table: RowFile, kind: str) -> int:
             raise FormatError(f"has two columns called {shown(spelling)}; rename one", file=table.file, line=table.line)
         if spelling in names:
             return names.index(spelling)
-    raise FormatError(
-        f"has no column {kind!r}; a scorecard has columns {listed(COLUMNS)}, and these are {listed(table.names)}",
-        file=table.file,
-        line=table.line,
-    )
+    raise FormatError(_lacking(table.names), file=table.file, line=table.line)
 
 
-def _points(text: str, feature: str, file: str, line: int) -> Fraction | None:
+def no_card(head: bytes) -> str | None:
+    """What a table that begins so lacks to be a scorecard; None if it is no table."""
+    names, *others = _split(head)
+    is_table = all(len(row) == len(names) for row in others if any(row))
+    is_text = all(name.isprintable() and "\ufffd" not in name for name in names)
+    return _lacking(names) if len(names) > 1 and is_table and is_text else None
+
+
+def _lacking(names: Sequence[str]) -> str:
+    """What is said of a table that lacks columns of a scorecard."""
+    spelled = {name.strip().casefold() for name in names}
+    missing = [kind for kind, spellings in COLUMNS.items() if spelled.isdisjoint(spellings)]
+    card = f"a scorecard has the columns {listed(COLUMNS)}; this file has"
+    if len(missing) == len(COLUMNS):
+        return f"{card} {listed(names)}, and if these are rows to learn from, `quia learn` makes a tree of them"
+    known = {name for spellings in COLUMNS.values() for name in spellings}
+    hinted = [n if n.strip().casefold() in known else f"{n}{did_you_mean(n.strip(), missing)}" for n in names]
+    return f"{card} {listed(hinted)}, but no {' and no '.join(map(shown, missing))}"
+
+
+def _points(text: str, mark: str | None, feature: str, file: str, line: int) -> Fraction | None:
     if not text:
         return None
-    found = decimal(text)
+    found = decimal(with_point(text, mark))
+    if found is None and is_grouped(text):
+        raise FormatError(thousands(text), file=file, line=line)
     if found is None:
         raise FormatError(
             f"the points of {shown(feature)} are {shown(text)}, which is no number; write it as in 25 or -12.5",
