@@ -7,6 +7,7 @@ import pickle
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from itertools import combinations, pairwise, product
 from pathlib import Path
@@ -525,7 +526,7 @@ def test_without_a_range_nothing_is_forced() -> None:
     for partly in ({"income": 70, "job": None}, {"income": None, "job": "new"}):
         with pytest.raises(MissingValue, match="the decision depends on it"):
             OPEN.classify(partly)
-    model = OPEN.with_ranges({"income": ("0", 100)})
+    model = OPEN.with_ranges({"income": (np.int64(0), Decimal(100))})
     assert model.unbounded == () and model.variables[1].range == (0, 100)
     assert [str(r) for r in quia.explain(model, anna).sufficient_reasons(general=True)] == ["income >= 80"]
     assert within_table(OPEN, [["new", 80], ["none", 100]]).variables[1].range == (80, 100)
@@ -544,6 +545,16 @@ def test_without_a_range_nothing_is_forced() -> None:
         ({"income": 5}, "the range of 'income' is 5; give its least and greatest number"),
         ({"income": (0, 1, 2)}, "the range of 'income' is (0, 1, 2); give"),
         ({"income": ("a", 1)}, "the range of 'income' is ('a', 1); give"),
+        ({"income": "05"}, "the range of 'income' is '05'; give its least and greatest number, as in (0, 100)"),
+        ({"income": ("0", "5")}, "the range of 'income' is ('0', '5'); give"),
+        ({"income": (False, True)}, "the range of 'income' is (False, True); give"),
+        ({"income": (0, np.True_)}, "; give its least"),
+        ({"income": {0, 5}}, "the range of 'income' is {0, 5}; give"),
+        ({"income": (0, 10**400)}, "; give its least and greatest number"),
+        ({"income": (0, None)}, "the range of 'income' is (0, None); give"),
+        ({"income": (0, math.nan)}, "the range of 'income' is 0 to nan; give two numbers, the lower one first"),
+        ({"income": (-math.inf, 5)}, "the range of 'income' is -inf to 5; give two numbers, the lower one first, and"),
+        ({5: (0, 1)}, "ranges has 5, which is no variable"),
         ({"income": (2, 1)}, "the range of 'income' is 2 to 1; give two numbers, the lower one first"),
     ],
 )

@@ -82,6 +82,17 @@ def test_cutoffs_and_classes(capsys: pytest.CaptureFixture[str], card: list[Any]
     assert "classes: below 300, 300 to below 339.6, 339.6 or more\n" in run(capsys, "check", card[0], *options)[1]
 
 
+def test_cutoffs_of_a_card_in_json(capsys: pytest.CaptureFixture[str], card: list[Any], tmp_path: Path) -> None:
+    kept = tmp_path / "kept.json"
+    assert run(capsys, "convert", card[0], "-o", kept)[0] == 0
+    for options in (["--cutoff", "339.5"], ["--cutoff", "339.6"], ["--cutoff", "300", "--cutoff", "400.125"]):
+        told = run(capsys, "explain", kept, *card[1:], *options)
+        assert told == run(capsys, "explain", *card, *options)
+        assert told[0] == 0
+    told = run(capsys, "check", kept, "--cutoff", "300", "--cutoff", "339.6", "--classes", "no, maybe, yes")[1]
+    assert "begins with 180; no below 300, maybe from 300 on, yes from 339.6 on\n  classes: no, maybe, yes\n" in told
+
+
 def test_ranges(capsys: pytest.CaptureFixture[str], line: Path, tmp_path: Path) -> None:
     """10 + 16 - 4 + 30 points are 52; 65536 is 64 points, and -4 is 2."""
     code, out, err = run(capsys, "explain", line, *PERSON, *RANGES)
@@ -122,7 +133,11 @@ def test_faults_are_one_sentence(
         ([*about_line, *RANGES[:2], "--range", "income=0:9"], "income is 30720, outside its range 0 to 9"),
         ([*about_line, "--ranges-from", "nowhere.csv"], "nowhere.csv: cannot be read"),
         ([*about_line, "--ranges-from", examples / "applicant.csv"], "has no column 'debt=rate', whose range"),
-        ([*about_line, "--cutoff", "5"], "json has no option 'cutoff'; its options are none"),
+        ([*about_line, *RANGES, "--cutoff", "high"], "cutoff is 'high'; give a number such as 600"),
+        (
+            ["check", examples / "admissions.json", "--cutoff", "5"],
+            "cutoff is ['5'], but this is a decision graph; cutoffs",
+        ),
         (["explain", *card, "--cutoff", "much"], "cutoff is 'much'; give a number such as 600"),
         (["explain", *card, "--cutoff", "5", "--option", "cutoff=6"], "'cutoff' is given with --option and by"),
         (["explain", *card, "--classes", "no"], "tell 2 classes apart; give 2 names"),
@@ -147,6 +162,11 @@ def test_check_says_what_is_added(
     assert "3 terms, 2 of them of a number as it is; sums are rounded as in 64 bits" in out
     assert "debt=rate  number from -4 to 100, adds -50 to 2\n" in out
     assert "income     any number; to explain decisions, give its range: --range 'income=LOW:HIGH'\n" in out
+    lone = tmp_path / "lone.csv"
+    lone.write_text("feature,condition,points\njob,cook,1\njob,else,0\ncutoff,,1\n")
+    out = run(capsys, "check", lone)[1]
+    assert "  1 term; sums are exact\n  score: begins with 0; its bands are the classes\n" in out
+    assert "variables: 1, of which 1 is tested\n" in out
     rows = tmp_path / "rows.csv"
     rows.write_text("age,debt=rate,income,said\n40,8,30720,deny\n40,8,38912,grant\n40,8,1e9,grant\n40,8,38911,grant\n")
     code, out, _ = run(capsys, "check", line, *RANGES, "--data", rows, "--predicted", "said")

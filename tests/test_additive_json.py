@@ -17,7 +17,7 @@ import pytest
 
 import quia
 from quia import Additive, Variable
-from quia.errors import GraphError, QuiaError
+from quia.errors import GraphError, QuiaError, Unsupported
 from quia.load.json import dumps, write
 from quia.sums import Rule
 from quia.terms import Line, Table, Term
@@ -323,3 +323,41 @@ def test_broken_at_random_it_is_read_or_refused(seed: int, tmp_path: Path) -> No
         except QuiaError as fault:
             said.append(str(fault))
     assert len(said) > EACH and not any("\n" in fault for fault in said)
+
+
+def test_other_cutoffs_and_classes(tmp_path: Path) -> None:
+    """What they mean is what they mean to the card in CSV that the JSON was made of."""
+    csv, kept = tmp_path / "card.csv", tmp_path / "card.json"
+    rows = ("base,,0.1", "age,< 30,0.1", 'age,"[30, 50)",0.2', "age,>= 50,0.7", "cutoff,,0.8")
+    csv.write_text("\n".join(("feature,condition,points", *rows, "")))
+    write(quia.load(csv), kept)
+    assert json.loads(kept.read_text())["unit"] == 10
+    for options in (
+        {"cutoff": 0.8},
+        {"cutoff": "0.3"},
+        {"cutoff": 0.31},
+        {"cutoff": (0.2, 0.8)},
+        {"cutoff": 0.3, "classes": ["no", "yes"]},
+        {"classes": ["no", "yes"]},
+    ):
+        wanted, found = quia.load(csv, **options), quia.load(kept, **options)
+        assert found.classes == wanted.classes and found.is_exact
+        for age in (20, 30, 50):
+            assert found.classify({"age": age}) == wanted.classify({"age": age})
+    named = quia.load(csv, classes=["no", "yes"])
+    write(named, kept)
+    assert quia.load(kept, cutoff=0.3).classes == ("no", "yes")
+    assert quia.load(kept, cutoff=(0.2, 0.3)).classes == ("below 0.2", "0.2 to below 0.3", "0.3 or more")
+    for options, words in (
+        ({"cutoff": (2, 1)}, "several that ascend"),
+        ({"cutoff": True}, "cutoff is True; give a number"),
+        ({"cutoff": "0." + "1" * 18}, "has too many decimals; round it"),
+        ({"classes": ["no"]}, "tell 2 classes apart; give 2 names"),
+    ):
+        with pytest.raises(Unsupported, match=words):
+            quia.load(kept, **options)
+    content = json.loads(kept.read_text())
+    content |= {"rule": {"kind": "argmax"}, "start": [0, 0], "unit": 1, "terms": []}
+    kept.write_text(json.dumps(content))
+    with pytest.raises(Unsupported, match="this is a scorecard, whose greatest score tells the class; cutoffs are of"):
+        quia.load(kept, cutoff=0.3)

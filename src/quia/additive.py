@@ -15,6 +15,7 @@ from quia.additive_gaps import MOST_CLOSE, Gaps
 from quia.additive_needs import Need, ways
 from quia.additive_rows import weigh_rows
 from quia.additive_search import Together
+from quia.arguments import ends
 from quia.boxes import Box
 from quia.caching import cached_property
 from quia.classifier import ClassifierBase, Weighed
@@ -146,18 +147,13 @@ class Additive(ByFields, ClassifierBase):
         """The same model, where lines have these ranges: `{"income": (0, 250000)}`."""
         names = [variable.name for variable in self.variables]
         variables = list(self.variables)
-        for name, ends in ranges.items():
+        for name, given in ranges.items():
             if name not in names:
                 raise InstanceError(f"ranges has {shown(name)}, which is no variable{did_you_mean(name, names)}")
             variable = self.variables[names.index(name)]
             if not variable.is_line:
                 raise InstanceError(f"ranges has {shown(name)}, whose states are listed; only a line needs a range")
-            try:
-                low, high = map(float, ends)
-            except (TypeError, ValueError):
-                raise InstanceError(
-                    f"the range of {shown(name)} is {shown(ends)}; give its least and greatest number"
-                ) from None
+            low, high = ends(given, name)
             variables[names.index(name)] = Variable.line(name, low, high, missing=variable.missing)
         return replace(self, variables=tuple(variables))
 

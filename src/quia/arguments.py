@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -70,6 +72,27 @@ def seconds(value: Any, each: str = "") -> float | None:
     if not number >= 0:
         raise InstanceError(f"timeout is {shown(value)}; it is a number of seconds{each}, or None for no limit")
     return number
+
+
+def ends(value: Any, name: str) -> tuple[float, float]:
+    """The two ends of a range that is given for a feature; a text or True, which Python would make numbers of, is none.
+
+    >>> ends([0, 2.5], "rate")
+    (0.0, 2.5)
+    >>> ends("05", "rate")
+    Traceback (most recent call last):
+    quia.errors.InstanceError: the range of 'rate' is '05'; give its least and greatest number, as in (0, 100)
+    """
+    try:
+        low, high = value
+        is_pair = not isinstance(value, (str, bytes, Mapping, AbstractSet))
+        if is_pair and all(isinstance(end, (Real, Decimal)) and not isinstance(end, bool) for end in (low, high)):
+            return float(low), float(high)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise InstanceError(
+        f"the range of {shown(name)} is {shown(value)}; give its least and greatest number, as in (0, 100)"
+    )
 
 
 def flag(value: Any, option: str) -> bool:

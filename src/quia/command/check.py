@@ -10,6 +10,7 @@ from quia.command import Subparsers, add_model, load_model, model_options
 from quia.command.progress import working
 from quia.command.streams import write, write_json
 from quia.errors import FormatError, GraphError, QuiaError, listed, with_article
+from quia.show.words import plural
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -138,31 +139,37 @@ def _variable(variable: Variable, tested: bool) -> dict[str, Any]:
 
 def _described(name: str, variable: dict[str, Any], facts: dict[str, Any]) -> str:
     if "scores" not in facts:
-        return f"{variable['kind']}, {variable['states']} states"
+        return f"{variable['kind']}, {plural(variable['states'], 'state')}"
     from quia.command.check_sums import variable_text
 
     return variable_text(name, variable, facts["scores"])
 
 
+def _leaves(facts: dict[str, Any]) -> str:
+    return f"{facts['leaves']:,} {'leaf' if facts['leaves'] == 1 else 'leaves'}"
+
+
 def _text(model: str, facts: dict[str, Any]) -> str:
     variables = facts["variables"]
+    tested = sum(v["tested"] for v in variables.values())
     lines = [f"{model}: {with_article('sound ' + facts['kind'])}"]
     if "nodes" in facts:
-        lines.append("  {nodes:,} nodes ({leaves:,} leaves), {edges:,} edges, depth {depth:,}".format(**facts))
+        nodes, edges = plural(facts["nodes"], "node"), plural(facts["edges"], "edge")
+        lines.append(f"  {nodes} ({_leaves(facts)}), {edges}, depth {facts['depth']:,}")
     if "trees" in facts:
-        lines.append("  {trees:,} trees, {leaves:,} leaves".format(**facts))
+        lines.append(f"  {plural(facts['trees'], 'tree')}, {_leaves(facts)}")
     if "scores" in facts:
         from quia.command.check_sums import scores_text
 
         lines += scores_text(facts)
     lines += [
         f"  classes: {listed(facts['classes'])}",
-        f"  variables: {len(variables):,}, of which {sum(v['tested'] for v in variables.values()):,} are tested",
+        f"  variables: {len(variables):,}, of which {tested:,} {'is' if tested == 1 else 'are'} tested",
     ]
     shown = [(name, v) for name, v in variables.items() if v["tested"]][:20]
     width = max((len(name) for name, _ in shown), default=0)
     lines += [f"    {name:<{width}}  {_described(name, v, facts)}" for name, v in shown]
-    if len(shown) < sum(v["tested"] for v in variables.values()):
+    if len(shown) < tested:
         lines.append("    …")
     lines += [f"  note: {note}" for note in facts["notes"]]
     return "\n".join(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from quia.additive import Additive
@@ -9,6 +10,8 @@ from quia.additive_gaps import Gaps
 from quia.additive_needs import Need
 from quia.cuts import number_text
 from quia.errors import listed
+from quia.load.scorecard_classes import band_names
+from quia.show.words import plural
 
 
 def with_sums(model: Any, facts: dict[str, Any]) -> dict[str, Any]:
@@ -45,10 +48,14 @@ def scores_text(facts: dict[str, Any]) -> list[str]:
     scores, classes = facts["scores"], facts["classes"]
     exact = "sums are exact" if scores["exact"] else "sums are rounded as in 64 bits"
     begin = listed(map(_number, scores["start"]), most=6)
-    of_lines = f", {facts['lines']:,} of them of a number as it is" if facts["lines"] else ""
-    lines = [f"  {facts['terms']:,} terms{of_lines}; {exact}"]
+    terms, of_lines = facts["terms"], facts["lines"]
+    of_them = "" if not of_lines else f", {of_lines:,} of them" if terms > 1 else ","
+    as_it_is = f"{of_them} of a number as it is" if of_lines else ""
+    lines = [f"  {plural(terms, 'term')}{as_it_is}; {exact}"]
     if scores["rule"] == "argmax":
         return [*lines, f"  scores: begin with {begin}; the greatest, of equal ones the first, tells the class"]
+    if tuple(classes) == band_names([Fraction(cut) for cut in scores["cuts"]]):
+        return [*lines, f"  score: begins with {begin}; its bands are the classes"]
     bands = [f"{label} from {_number(cut)} on" for cut, label in zip(scores["cuts"], classes[1:], strict=True)]
     below = f"{classes[0]} below {_number(scores['cuts'][0])}"
     return [*lines, f"  score: begins with {begin}; {listed([below, *bands])}"]
@@ -57,7 +64,7 @@ def scores_text(facts: dict[str, Any]) -> list[str]:
 def variable_text(name: str, variable: dict[str, Any], scores: dict[str, Any]) -> str:
     """What a feature is, and what it adds."""
     if variable["kind"] != "line":
-        what = f"{variable['kind']}, {variable['states']} states"
+        what = f"{variable['kind']}, {plural(variable['states'], 'state')}"
     elif variable["range"] is None:
         return f"any number; to explain decisions, give its range: --range '{name}=LOW:HIGH'"
     else:
@@ -65,7 +72,7 @@ def variable_text(name: str, variable: dict[str, Any], scores: dict[str, Any]) -
     if len(scores["start"]) > 1:
         return what
     low, high = variable["adds"][0]
-    return f"{what}, adds {_number(low)} to {_number(high)}"
+    return f"{what}, adds {_number(low)}" + (f" to {_number(high)}" if high > low else "")
 
 
 def _number(number: float) -> str:

@@ -214,9 +214,10 @@ def check_options(name: str, options: dict[str, Any], known: tuple[str, ...]) ->
     for option in options:
         if option not in known:
             hint = did_you_mean(option, known)
-            raise Unsupported(
-                f"{name} has no option {option!r}{hint}", cure=f"its options are {listed(known) or 'none'}"
-            )
+            cure = f"its options are {listed(known) or 'none'}"
+            if option == "cutoff" and "threshold" in known:
+                cure = "give threshold= or, on the command line, --option threshold=NUMBER"
+            raise Unsupported(f"{name} has no option {option!r}{hint}", cure=cure)
 
 
 def _check_format(name: str) -> str:

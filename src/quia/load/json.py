@@ -15,11 +15,16 @@ if TYPE_CHECKING:
     from quia.ensemble import Ensemble
     from quia.graph import DecisionGraph
 
-OPTIONS: tuple[str, ...] = ()
+OPTIONS = ("classes", "cutoff")
 
 
-def read(data: bytes, file: str | None = None) -> DecisionGraph | Ensemble | Additive:
-    """The classifier in a JSON file; an object that has a name twice is an error, not a silent loss."""
+def read(
+    data: bytes, file: str | None = None, *, cutoff: Any = None, classes: Any = None
+) -> DecisionGraph | Ensemble | Additive:
+    """The classifier in a JSON file; an object that has a name twice is an error, not a silent loss.
+
+    `cutoff` and `classes` go before what is in the file of a model that compares one score with cutoffs.
+    """
     from quia.additive import Additive
     from quia.ensemble import Ensemble
     from quia.graph import DecisionGraph
@@ -33,11 +38,15 @@ def read(data: bytes, file: str | None = None) -> DecisionGraph | Ensemble | Add
         raise FormatError("nests lists or objects too deeply for a decision graph", file=file) from None
     except ValueError as fault:  # an int with thousands of digits
         raise FormatError(f"has a number that cannot be read: {fault}", file=file) from None
-    if isinstance(content, dict) and "trees" in content:
-        return Ensemble.from_dict(content)
-    if isinstance(content, dict) and "terms" in content:
-        return Additive.from_dict(content)
-    return DecisionGraph.from_dict(content)
+    kind: type[DecisionGraph | Ensemble | Additive] = DecisionGraph
+    if isinstance(content, dict):
+        kind = Ensemble if "trees" in content else Additive if "terms" in content else DecisionGraph
+    model = kind.from_dict(content)
+    if cutoff is None and classes is None:
+        return model
+    from quia.load.cutoffs import with_cutoffs
+
+    return with_cutoffs(model, content, cutoff, classes)
 
 
 def write(graph: HasJson, file: str | os.PathLike[str]) -> None:

@@ -33,9 +33,7 @@ def cutoffs_and_classes(
     own = [row for row in rows if is_cutoff(row)]
     found, below = _own_cutoffs(own, file)
     if cutoff is not None:
-        several = [given(each, "cutoff") for each in (cutoff if isinstance(cutoff, (list, tuple)) else [cutoff])]
-        if not several or any(not a < b for a, b in pairwise(several)):
-            raise Unsupported(f"cutoff is {shown(cutoff)}", cure="give a number, or several that ascend")
+        several = given_cutoffs(cutoff)
         labels = [each.label for each in found] if len(several) == len(found) else [None] * len(several)
         below = below if len(several) == len(found) else None
         found = [Cutoff(points, label) for points, label in zip(several, labels, strict=True)]
@@ -46,10 +44,18 @@ def cutoffs_and_classes(
             file=file,
         )
     if classes is not None:
-        return found, _given_classes(classes, len(found) + 1)
+        return found, given_classes(classes, len(found) + 1)
     if below is None:
-        return found, _bands([each.points for each in found])
+        return found, band_names([each.points for each in found])
     return found, (below, *(each.label or "" for each in found))
+
+
+def given_cutoffs(cutoff: Any) -> list[Fraction]:
+    """The cutoff that a caller gives, or several."""
+    several = [given(each, "cutoff") for each in (cutoff if isinstance(cutoff, (list, tuple)) else [cutoff])]
+    if not several or any(not a < b for a, b in pairwise(several)):
+        raise Unsupported(f"cutoff is {shown(cutoff)}", cure="give a number, or several that ascend")
+    return several
 
 
 def _own_cutoffs(rows: Sequence[Row], file: str) -> tuple[list[Cutoff], str | None]:
@@ -85,14 +91,15 @@ def _own_cutoffs(rows: Sequence[Row], file: str) -> tuple[list[Cutoff], str | No
     return cutoffs, lowest[0].condition if lowest else None
 
 
-def _bands(cutoffs: Sequence[Fraction]) -> tuple[str, ...]:
+def band_names(cutoffs: Sequence[Fraction]) -> tuple[str, ...]:
     """What classes without a name are called."""
     texts = [number_text(float(points)) for points in cutoffs]
     middle = (f"{low} to below {high}" for low, high in pairwise(texts))
     return (f"below {texts[0]}", *middle, f"{texts[-1]} or more")
 
 
-def _given_classes(classes: Any, count: int) -> tuple[str, ...]:
+def given_classes(classes: Any, count: int) -> tuple[str, ...]:
+    """The names of classes that a caller gives."""
     if not isinstance(classes, (list, tuple)) or not all(isinstance(label, str) for label in classes):
         raise Unsupported(f"classes is {shown(classes)}", cure="give a list of names, that below the cutoff first")
     if len(classes) != count or len(set(classes)) < count:
