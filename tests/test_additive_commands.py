@@ -162,6 +162,10 @@ def test_check_says_what_is_added(
     assert "3 terms, 2 of them of a number as it is; sums are rounded as in 64 bits" in out
     assert "debt=rate  number from -4 to 100, adds -50 to 2\n" in out
     assert "income     any number; to explain decisions, give its range: --range 'income=LOW:HIGH'\n" in out
+    odds = {**LINE, "end": 1.5, "rule": {"kind": "cuts", "cuts": [5e-324]}}
+    line.with_name("odds.json").write_text(json.dumps(odds))
+    out = run(capsys, "check", line.with_name("odds.json"))[1]
+    assert "score: begins with 10, and in the end 1.5 is added; deny up to 0, grant above 0\n" in out
     lone = tmp_path / "lone.csv"
     lone.write_text("feature,condition,points\njob,cook,1\njob,else,0\ncutoff,,1\n")
     out = run(capsys, "check", lone)[1]

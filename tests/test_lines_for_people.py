@@ -126,5 +126,34 @@ def test_nothing_lists_the_states_of_a_line(card: Additive) -> None:
     assert str(formula) == str(why.complete_reason)
     shown = page(why)
     assert "What each feature adds" in shown
-    assert "The score is 16.33 points from grant." in shown
+    assert "The score is 16.33 points from grant. It begins with 0." in shown
+    assert "any value in its range, and none outside: income 0 to 250000, debt 0 to 90000." in shown
     assert "54571.82142857142" not in shown.partition('id="quia-explanation"')[0]
+
+
+def test_numbers_in_32_bits_are_read_with_their_own_digits(card: Additive) -> None:
+    given = ANNA | {"income": np.float32(31_240.1), "debt": np.float32(12_000.3)}
+    why = quia.explain(card, given)
+    codes = why.reason_codes()
+    shown = page(why).partition('id="quia-explanation"')[0]
+    assert "31240.1<" in shown and "here 31240.1" in shown and "now 31240.1" in shown
+    assert "31240.099609375" not in shown.replace("= 31240.099609375", "").replace("exactly 31240.099609375", "")
+    for text in (str(why), str(codes), codes._repr_html_()):
+        assert "31240.1" in text and "31240.099609375" not in text and "12000.2998" not in text
+    assert {code.feature: code.to_dict()["value"] for code in codes.codes}["income"] == 31240.099609375, (
+        "as it is added"
+    )
+
+
+def test_what_is_favourable_of_a_line_needs_no_number() -> None:
+    lines = [Variable.line(name, -300, 300) for name in "abc"]
+    terms = tuple(Line(at, (), (weight,)) for at, weight in enumerate((0.01, -0.01, 0.05)))
+    model = Additive(tuple(lines), ("deny", "grant"), terms, (0.0,), Rule("cuts", (12.0,)))
+    person = {"a": -171.1662690995219, "b": 193.38894578858836, "c": 100.1234567890123}
+    codes = quia.explain(model, person).reason_codes()
+    assert [code.feature for code in codes.codes] == ["c", "b", "a"][: len(codes.codes)]
+    for code in codes.codes:
+        way = {"a": "any higher a", "b": "any lower b", "c": "any higher c"}[code.feature]
+        assert code.alone or (f"favourable is {way}\n" in str(codes) and f"<td>{way}</td>" in codes._repr_html_())
+        assert not code.favourable.holds(person[code.feature])
+    assert any(not code.alone for code in codes.codes)

@@ -11,7 +11,7 @@ from quia.bias import Bias
 from quia.counterfactual import Counterfactuals
 from quia.question import AboutQuestion, Question
 from quia.reasons import Reasons
-from quia.values import plain_value
+from quia.values import plain_value, readable_value
 from quia.variables import UNKNOWN
 
 SCHEMA = "quia/explanation/2"
@@ -56,6 +56,11 @@ class Answer(AboutQuestion):
     def plain_instance(self) -> dict[str, Any]:
         """The values as they were given, as JSON can hold them."""
         return {name: plain_value(value) for name, value in self.instance.items()}
+
+    @property
+    def readable_instance(self) -> dict[str, Any]:
+        """The same as people read them."""
+        return {name: readable_value(value) for name, value in self.instance.items()}
 
     @property
     def in_time(self) -> bool:

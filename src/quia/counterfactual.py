@@ -17,7 +17,7 @@ from quia.question import Question
 from quia.ranges import Ranges, as_listed, covers, difference
 from quia.reason import Members
 from quia.region import Region
-from quia.values import plain_value
+from quia.values import plain_value, readable_value
 from quia.variables import UNKNOWN, Variable
 from quia.widen import Enough, Widening
 
@@ -123,7 +123,7 @@ def present(question: Question, values: Mapping[str, Any], variable: int) -> str
     value = values.get(named.name)
     if value is None or named.is_missing(value):
         return named.text(question.states[variable])
-    plain = plain_value(value)
+    plain = readable_value(value)
     return number_text(plain) if isinstance(plain, float) else str(plain)
 
 

@@ -78,4 +78,16 @@ def plain_value(value: Any) -> Any:
     return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
 
 
+def readable_value(value: Any) -> Any:
+    """The same as people read it: a 32-bit number has the digits that tell it from other such numbers.
+
+    >>> import numpy as np
+    >>> plain_value(np.float32(0.1)), readable_value(np.float32(0.1))
+    (0.10000000149011612, 0.1)
+    """
+    kind = getattr(value, "dtype", None)
+    is_short = getattr(kind, "kind", "") == "f" and getattr(kind, "itemsize", 8) < 8 and getattr(value, "ndim", 1) == 0
+    return plain_value(float(str(value)) if is_short else value)
+
+
 _MOST_BITS = 10_000  # Python writes larger numbers in no other way

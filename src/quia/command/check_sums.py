@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -48,6 +49,9 @@ def scores_text(facts: dict[str, Any]) -> list[str]:
     scores, classes = facts["scores"], facts["classes"]
     exact = "sums are exact" if scores["exact"] else "sums are rounded as in 64 bits"
     begin = listed(map(_number, scores["start"]), most=6)
+    if "end" in scores:
+        are = "is" if len(scores["end"]) == 1 else "are"
+        begin += f", and in the end {listed(map(_number, scores['end']), most=6)} {are} added"
     terms, of_lines = facts["terms"], facts["lines"]
     of_them = "" if not of_lines else f", {of_lines:,} of them" if terms > 1 else ","
     as_it_is = f"{of_them} of a number as it is" if of_lines else ""
@@ -56,8 +60,9 @@ def scores_text(facts: dict[str, Any]) -> list[str]:
         return [*lines, f"  scores: begin with {begin}; the greatest, of equal ones the first, tells the class"]
     if tuple(classes) == band_names([Fraction(cut) for cut in scores["cuts"]]):
         return [*lines, f"  score: begins with {begin}; its bands are the classes"]
-    bands = [f"{label} from {_number(cut)} on" for cut, label in zip(scores["cuts"], classes[1:], strict=True)]
-    below = f"{classes[0]} below {_number(scores['cuts'][0])}"
+    borders = [_border(cut) for cut in scores["cuts"]]
+    bands = [f"{label} {above}" for (_, above), label in zip(borders, classes[1:], strict=True)]
+    below = f"{classes[0]} {borders[0][0]}"
     return [*lines, f"  score: begins with {begin}; {listed([below, *bands])}"]
 
 
@@ -73,6 +78,18 @@ def variable_text(name: str, variable: dict[str, Any], scores: dict[str, Any]) -
         return what
     low, high = variable["adds"][0]
     return f"{what}, adds {_number(low)}" + (f" to {_number(high)}" if high > low else "")
+
+
+def _border(cut: float) -> tuple[str, str]:
+    """What is below a cut, and what is from it on; a cut just above a short number stands for what exceeds that.
+
+    >>> _border(400.0), _border(5e-324)
+    (('below 400', 'from 400 on'), ('up to 0', 'above 0'))
+    """
+    before = math.nextafter(cut, -math.inf)
+    if len(number_text(before)) < len(number_text(cut)):
+        return f"up to {_number(before)}", f"above {_number(before)}"
+    return f"below {_number(cut)}", f"from {_number(cut)} on"
 
 
 def _number(number: float) -> str:

@@ -67,7 +67,18 @@ def _gain(code: ReasonCode) -> str:
 def _advice(code: ReasonCode) -> str:
     if code.alone:
         return f"{code.favourable} alone would change the decision"
-    return f"favourable is {code.favourable}"
+    return f"favourable is {_favourable(code)}"
+
+
+def _favourable(code: ReasonCode) -> str:
+    """What is favourable; of a line, where that is all that is on one side of the number, in words that need none."""
+    states, own = code.favourable.ranges, code.favourable.beside
+    if code.favourable.variable.is_line and own is not None and not code.alone:
+        if states == ((0, own - 1),):
+            return f"any lower {code.feature}"
+        if states == ((own + 1, len(code.favourable.variable.cuts)),):
+            return f"any higher {code.feature}"
+    return str(code.favourable)
 
 
 def _rule(codes: ReasonCodes) -> str:
@@ -94,7 +105,7 @@ def codes_html(codes: ReasonCodes) -> str:
             code.feature,
             code.now,
             *([_gain(code).removeprefix(", could gain ")] if scored else []),
-            f"{code.favourable}{' (alone enough)' if code.alone else ''}",
+            f"{_favourable(code)}{' (alone enough)' if code.alone else ''}",
         ]
         for code in codes.codes
     ]

@@ -10,7 +10,7 @@ from quia.literal import State
 from quia.show.html_reasons import section
 from quia.show.markup import Markup, element, short
 from quia.show.words import Facts, plural
-from quia.values import plain_value
+from quia.values import readable_value
 from quia.variables import UNKNOWN, Variable
 
 MOST_CELLS = 48
@@ -71,7 +71,7 @@ def _row(answer: Answer, facts: Facts, index: int, frozen: bool, *, pictured: bo
     variable, state = facts.variables[index], answer.question.states[index]
     said = "not given"
     if variable.name in answer.instance:
-        said = facts.given(variable.name, plain_value(answer.instance[variable.name]))
+        said = facts.given(variable.name, readable_value(answer.instance[variable.name]))
     counts = "—" if state < 0 else "itself" if _is_number(variable, state) else State(variable, state).signs
     if state == UNKNOWN and index in answer.tested:
         counts = "not known: may be anything"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+
 from quia.additive import Additive
 from quia.answer import Answer
 from quia.score_moves import Moves, moves_of, points_of
@@ -9,7 +12,7 @@ from quia.show.codes import points_text
 from quia.show.html_reasons import section
 from quia.show.markup import Markup, element, short
 from quia.show.words import Facts, plural
-from quia.values import plain_value
+from quia.values import readable_value
 
 MOST_ROWS = 60
 
@@ -26,16 +29,27 @@ def points(model: Additive, answer: Answer, facts: Facts) -> Markup | None:
     if len(order) > MOST_ROWS:
         more = element("td", f"… {plural(len(order) - MOST_ROWS, 'feature')} more", colspan=5, class_="more")
         rows.append(element("tr", more))
-    heads = ("Feature", "Value", "Points", f"At best for {short(rival, 40)}", "Between worst and best")
+    other = short(rival, 40)
+    heads = ("Feature", "Value", "Points", f"At best for {other}", "Between worst and best")
     head = element("thead", element("tr", [element("th", name, scope="col") for name in heads]))
-    added = "adds to the score" if len(model.start) == 1 else f"adds for {short(rival, 40)} over {answer.decision}"
+    added = "adds to the score" if len(model.start) == 1 else f"adds for {other} over {answer.decision}"
     return section(
         "points",
         "What each feature adds",
         element("table", head, element("tbody", rows)),
-        about=f"The score is {points_text(moves.missing)} points from {short(rival, 40)}. Each row says how many points"
-        f" a feature {added}, and how many it would at its best for {short(rival, 40)}, all else kept.",
+        about=f"The score is {points_text(moves.missing)} points from {other}.{_base(model, answer, own)} Each row says"
+        f" how many points a feature {added}, and how many it would at its best for {other}, all else kept.",
     )
+
+
+def _base(model: Additive, answer: Answer, own: Mapping[int, float]) -> str:
+    """With what a score begins to which all rows are added, so that people can check the sum."""
+    if len(model.start) > 1 or len(own) < len(model.tested):
+        return ""
+    score = float(model.scores([max(state, 0) for state in answer.question.states])[0])
+    base = score / model.unit - math.fsum(own.values())
+    is_rounding = abs(base) < 1e-9 * math.fsum(map(abs, own.values()))
+    return f" It begins with {points_text(0.0 if is_rounding else base)}."
 
 
 def _row(answer: Answer, facts: Facts, moves: Moves, v: int, own: float) -> Markup:
@@ -45,7 +59,7 @@ def _row(answer: Answer, facts: Facts, moves: Moves, v: int, own: float) -> Mark
     return element(
         "tr",
         element("th", short(variable.name), scope="row"),
-        element("td", facts.given(variable.name, plain_value(answer.instance.get(variable.name)))),
+        element("td", facts.given(variable.name, readable_value(answer.instance.get(variable.name)))),
         element("td", points_text(own)),
         element("td", points_text(own + moves.towards * gain + 0.0)),
         element("td", _bar(share)),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from quia.cuts import number_text
 from quia.errors import listed
 from quia.reason import is_read_rounded
 from quia.show.markup import Markup, element, join, short
@@ -104,7 +105,7 @@ def _unless(answer: Answer, facts: Facts) -> Markup | None:
             "It would be " if change.certain else "It could be ",
             _class(change.decision),
             " if ",
-            facts.clauses(change.changes, verb="were", values=answer.plain_instance),
+            facts.clauses(change.changes, verb="were", values=answer.readable_instance),
             ".",
         ]
     )
@@ -121,7 +122,7 @@ def reasons(forms: Sequence[Answer], facts: Facts, kind: Kind, *, rows: int | No
 
     def listing(answer: Answer, facts: Facts) -> Markup:
         found = answer.sufficient if kind == "sufficient" else answer.necessary
-        values = answer.plain_instance
+        values = answer.readable_instance
         # Where features are unknown, the changed facts may be decided so or so.
         can_try = editable and answer.is_general and not answer.unknown
         cards, before = [], None
@@ -278,7 +279,7 @@ def changes(answer: Answer, facts: Facts, *, editable: bool) -> Markup | None:
     found = answer.changes
     if not found:
         return None
-    values = answer.plain_instance
+    values = answer.readable_instance
     rows = []
     for place, change in enumerate(found, 1):
         chips = [facts.chip(literal, extra=facts.now(literal, values)) for literal in change.changes[:MOST_CHIPS]]
@@ -381,6 +382,12 @@ def claims(answer: Answer) -> Markup:
         "It does not say whether the decision is right, fair or lawful, nor whether the data are true.",
         "It does not speak for people: whoever decides with the model may decide otherwise.",
     ]
+    ranges = [(v, v.range) for v in answer.question.variables if v.range is not None]
+    if ranges:
+        ends = (f"{short(v.name, 60)} {number_text(low)} to {number_text(high)}" for v, (low, high) in ranges)
+        items.append(
+            f"A number that counts itself could have any value in its range, and none outside: {listed(ends)}."
+        )
     if answer.frozen:
         items.append(f"Taken as given, and so in no reason: {listed(short(name, 60) for name in answer.frozen)}.")
     return section(
