@@ -167,6 +167,8 @@ def test_how_a_card_may_be_written(tmp_path: Path) -> None:
             "code;8;;2\n"
             ";;;\n"
             "housing;= else;a house called so;1\n"
+            "housing;= over 3;;1\n"
+            "housing;above the shop;;1\n"
             "housing;missing;;0\n"
             "Cut-off;;;14.5\n"
             "Cut-off;;;18\n",
@@ -177,7 +179,10 @@ def test_how_a_card_may_be_written(tmp_path: Path) -> None:
     children = card.variables[1]
     assert [children.text(s) for s in range(children.size)] == ["< 0", "= 0", "(0, 1)", "= 1", "(1, 2)", "= 2", "> 2"]
     assert card.variables[2].labels == ("7", "8"), "codes: no other is taken"
-    assert (card.variables[3].labels, card.variables[3].no_value) == (("else", "missing"), "missing")
+    assert (card.variables[3].labels, card.variables[3].no_value) == (
+        ("else", "over 3", "above the shop", "missing"),
+        "missing",
+    )
     told = [card.classify({"rate": 3, "children": n, "code": 7, "housing": None}) for n in ("0.0", 2, 1.5)]
     assert told == ["14.5 to below 18", "14.5 to below 18", "below 14.5"]
     assert card.classify({"rate": 4, "children": 0, "code": "8", "housing": "else"}) == "18 or more"
@@ -225,6 +230,18 @@ FAULTS = [
     ("age,old,2\nage,< 30,1\ncutoff,,2\n", 2, "'age' is 'old', but a number in line 3 (< 30)"),
     ("age,18-25,2\nage,26+,1\ncutoff,,2\n", 2, "the condition '18-25' does not say which of its ends are in"),
     ("age,18 to 25,2\nage,26+,1\ncutoff,,2\n", 2, "or as '= 18 to 25' if it is a name"),
+    ("age,18 <= x < 25,2\nage,else,1\ncutoff,,2\n", 2, "the condition '18 <= x < 25' cannot be read; write it as in"),
+    ("age,!= 25,2\nage,else,1\ncutoff,,2\n", 2, "'!= 25' cannot be read"),
+    ("age,≠ 25,2\nage,else,1\ncutoff,,2\n", 2, "or as '= ≠ 25' if it is a name"),
+    ("age,under 25,2\nage,else,1\ncutoff,,2\n", 2, "'under 25' cannot be read"),
+    ("age,25 and over,2\nage,else,1\ncutoff,,2\n", 2, "'25 and over' cannot be read"),
+    ("age,Between 18 and 25,2\nage,else,1\ncutoff,,2\n", 2, "'Between 18 and 25' cannot be read"),
+    (
+        "job,['cook' 'clerk'],2\njob,else,1\ncutoff,,2\n",
+        2,
+        "cannot be read; write it as in '< 30', '[20, 30)' or '{cook",
+    ),
+    ("intercept,,2\njob,else,1\ncutoff,,2\n", 2, "or call it 'base' if every score begins with it"),
     ("age,26+,2\ncutoff,,2\n", 2, "'26+' does not say"),
     ("age,< 30k,1\nage,else,2\ncutoff,,2\n", 2, "has '30k' where a number should be"),
     ('age,"[30, 20)",1\nage,else,2\ncutoff,,2\n', 2, "holds for no number"),
@@ -277,6 +294,11 @@ def test_which_files_are_scorecards(tmp_path: Path) -> None:
         FormatError, match=r"line 1: a scorecard has the columns .*this file has feature, points, but no"
     ):
         quia.load(written(tmp_path, "feature,points\nage,3\n"), format="scorecard")
+    (tmp_path / "wide.csv").write_bytes((HEAD + ROWS).encode("utf-16"))
+    with pytest.raises(FormatError, match="is not UTF-8 text; save it as UTF-8"):
+        quia.load(tmp_path / "wide.csv")
+    blanks = "feature;condition;points;;\nage;< 30;1;;\nage;else;2;;\ncutoff;;2;;\n;;;;\n"
+    assert quia.load(written(tmp_path, blanks)).notes == ()
     with pytest.raises(FormatError, match="two columns called 'points'"):
         quia.load(written(tmp_path, "feature,points,condition,Points\nage,3,x,4\n"))
 

@@ -371,3 +371,13 @@ def test_what_is_refused(model: Any, words: str) -> None:
 def test_labels_that_are_refused(final: Any, y: Any, label: Any, words: str) -> None:
     with pytest.raises(Unsupported, match=words):
         quia.load(make_pipeline(StandardScaler(), final).fit(X, y), label=label)
+
+
+def test_cutoffs_that_are_none() -> None:
+    rows, values = np.array([[0.0], [1.0]]), [0, 1]
+    regression = LinearRegression().fit(rows, values)
+    for threshold in (True, [0.5, True], "high", [2, 1], np.nan):
+        with pytest.raises(Unsupported, match=r"threshold is .*; give a number, or a list of numbers that ascend"):
+            quia.load(regression, threshold=threshold)
+    with pytest.raises(Unsupported, match=r"no option 'cutoff'; give threshold= or, .*label='CLASS >= NUMBER'"):
+        quia.load(LogisticRegression().fit(rows, values), cutoff=0.3)

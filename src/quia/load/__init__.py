@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quia.classifier import TakesRanges, offers
 from quia.errors import FormatError, Unsupported, did_you_mean, listed, shown, with_article
-from quia.files import is_workbook, read_bytes
+from quia.files import is_workbook, not_utf8, read_bytes
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -217,6 +218,8 @@ def check_options(name: str, options: dict[str, Any], known: tuple[str, ...]) ->
             cure = f"its options are {listed(known) or 'none'}"
             if option == "cutoff" and "threshold" in known:
                 cure = "give threshold= or, on the command line, --option threshold=NUMBER"
+                if "label" in known:
+                    cure += ", or for a probability label='CLASS >= NUMBER'"
             raise Unsupported(f"{name} has no option {option!r}{hint}", cure=cure)
 
 
@@ -237,6 +240,8 @@ def _detect_format(data: bytes, file: str) -> str:
     for name, candidate in FORMATS.items():
         if candidate.looks_like(data[:4096]):
             return name
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise not_utf8(file)
     if data.strip() and (lacking := _lacks_of_scorecard(data[:4096])):
         raise FormatError(lacking, file=file)
     formats = "; ".join(f"{name}: {known.about}" for name, known in FORMATS.items())

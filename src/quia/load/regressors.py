@@ -30,7 +30,7 @@ def cutoff(threshold: Threshold, classes: Sequence[str] | None, *, single: bool)
     """
     given = list(threshold) if isinstance(threshold, Sequence) and not isinstance(threshold, str) else [threshold]
     try:
-        numbers = [float(number) for number in given]
+        numbers = [] if any(isinstance(number, bool) for number in given) else [float(number) for number in given]
     except (TypeError, ValueError):
         numbers = []
     cuts = tuple(nearest_single(number) if single else number for number in numbers)

@@ -89,7 +89,7 @@ def _by_feature(rows: Sequence[Row], file: str) -> dict[str, list[Row]]:
         if not row.condition:
             raise FormatError(
                 f"{shown(row.feature)} has no condition; write one such as '>= 30', or 'else' for what no other row"
-                " names",
+                " names, or call it 'base' if every score begins with it",
                 file=file,
                 line=row.line,
             )

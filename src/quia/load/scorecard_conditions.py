@@ -22,6 +22,13 @@ ANY_OTHER = "any other"
 _LISTED = re.compile(r"(?:in )?\{(.*)\}", re.DOTALL)
 _NUMBER = r"[+-]?\d[\d.,]*"
 _IN_TWO_WAYS = re.compile(rf"{_NUMBER}\s*(?:-|–|—|\bto\b|\.\.|…)\s*{_NUMBER}|{_NUMBER}\s*\+")
+# What compares in another way than is read here would be the name of a value, and all numbers fell to 'else'.
+_NO_NAME = re.compile(r"[<>≤≥≠]|!=|^\[.*\]$", re.DOTALL)
+_IN_WORDS = re.compile(
+    r"^(under|over|below|above|between|(less|more|greater|fewer|older|younger) than|at (least|most)|up to)\b"
+    r"|\b(and|or) (over|under|above|below|more|less|fewer|older|younger)$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +93,13 @@ def _parsed(row: Row, file: str | None) -> _Said:
         raise FormatError(
             f"the condition {shown(text)} does not say which of its ends are in; write it as in '[20, 30)' or '>= 30',"
             f" or as '= {text}' if it is a name",
+            file=file,
+            line=row.line,
+        )
+    if _NO_NAME.search(text) or (_IN_WORDS.search(text) and re.search(r"\d", text)):
+        raise FormatError(
+            f"the condition {shown(text)} cannot be read; write it as in '< 30', '[20, 30)' or '{{cook, clerk}}', or as"
+            f" '= {text}' if it is a name",
             file=file,
             line=row.line,
         )

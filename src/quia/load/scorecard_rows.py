@@ -81,7 +81,7 @@ def read_rows(table: RowFile) -> tuple[list[Row], tuple[str, ...]]:
         Row(line, feature, condition, _points(points, mark, feature, table.file, line), mark)
         for line, feature, condition, points in texts
     ]
-    unread = [name for at, name in enumerate(table.names) if at not in places.values()]
+    unread = [name for at, name in enumerate(table.names) if at not in places.values() and name.strip()]
     return rows, (f"columns that are not read: {listed(unread)}",) if unread else ()
 
 
