@@ -92,14 +92,14 @@ def _parsed(row: Row, file: str | None) -> _Said:
     if _IN_TWO_WAYS.fullmatch(text):
         raise FormatError(
             f"the condition {shown(text)} does not say which of its ends are in; write it as in '[20, 30)' or '>= 30',"
-            f" or as '= {text}' if it is a name",
+            f" or as {shown(f'= {text}')} if it is a name",
             file=file,
             line=row.line,
         )
     if _NO_NAME.search(text) or (_IN_WORDS.search(text) and re.search(r"\d", text)):
         raise FormatError(
             f"the condition {shown(text)} cannot be read; write it as in '< 30', '[20, 30)' or '{{cook, clerk}}', or as"
-            f" '= {text}' if it is a name",
+            f" {shown(f'= {text}')} if it is a name",
             file=file,
             line=row.line,
         )
