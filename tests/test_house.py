@@ -72,6 +72,7 @@ ORDER = [
     "additive_search",
     "additive",
     "additive_boxes",
+    "additive_asked",
     "additive_widen",
     "additive_sharing",
     "additive_check",
@@ -171,7 +172,7 @@ def test_imports_point_one_way() -> None:
         *(("ensemble", "ensemble_dict"), ("ensemble", "ensemble_check"), ("additive_gaps", "additive")),
         *(("additive", "additive_widen"), ("additive", "additive_sharing"), ("additive", "additive_check")),
         *(("additive", "additive_dict"), ("additive", "additive_reasons"), ("additive_search", "additive")),
-        ("additive_rows", "additive"),
+        *(("additive_rows", "additive"), ("additive", "additive_asked")),
         *(("nnf", "nnf_dict"), ("circuit", "circuit_bias"), ("variables", "literal"), ("question", "classifier")),
         *(
             ("nnf", "nnf_text"),

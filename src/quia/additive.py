@@ -280,9 +280,9 @@ class Additive(ByFields, ClassifierBase):
 
         They do where several classes, or several terms of one variable, take part in the rounding.
         """
-        from quia import additive_widen
+        from quia.additive_asked import Asked
 
-        asked = additive_widen.Asked(self, question, kind, tuple(members), True, False, Clock())
+        asked = Asked(self, question, kind, tuple(members), True, False, Clock())
         return not asked.is_rounded_alike and any(self.variables[v].is_line for v in members)
 
     def plain_escape(self, question: Question, region: Region, clock: Callable[[], None]) -> tuple[int, ...] | None:
@@ -401,8 +401,9 @@ class Additive(ByFields, ClassifierBase):
         None where only a search finds them: several classes, or more choices than can be compared.
         """
         from quia import additive_sharing, additive_widen
+        from quia.additive_asked import Asked
 
-        asked = additive_widen.Asked(self, question, kind, tuple(members), intervals, certain, Clock(timeout))
+        asked = Asked(self, question, kind, tuple(members), intervals, certain, Clock(timeout))
         if any(self.variables[v].is_line for v in members):
             return additive_sharing.boxes(asked)[:limit]
         return additive_widen.boxes(asked, limit)

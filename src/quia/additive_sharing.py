@@ -15,8 +15,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from quia.additive_asked import Asked
 from quia.additive_gaps import Gaps
-from quia.additive_widen import Asked
 from quia.boxes import Box, maximal, replaced
 from quia.caching import cached_property
 from quia.ranges import Ranges, covers, difference, intersection, members, size, union
