@@ -193,12 +193,20 @@ def _chosen(why: Explanation, moves: Moves | None, timeout: float | None) -> _Ch
         length = min(map(len, found))
         found = [members for members in found if len(members) == length]
     if moves is not None:
-        members = max(found, key=lambda members: sum(Fraction(moves.gain(v)) for v in members))
+        gains = _whole({v: moves.gain(v) for v in set().union(*found)})
+        members = max(found, key=lambda members: sum(gains[v] for v in members))
     else:
         members = found[0]
     count = shortest.count if shortest.found else None
     loose = not shortest.found and members in shortest._answer.loose
     return _Chosen(members, None if count is None else count - 1, shortest.found, not loose)
+
+
+def _whole(numbers: Mapping[int, float]) -> dict[int, int]:
+    """The numbers times a power of two that makes them whole, so that their sums are exact."""
+    ratios = {v: number.as_integer_ratio() for v, number in numbers.items()}
+    finest = max((denominator for _, denominator in ratios.values()), default=1)
+    return {v: numerator * (finest // denominator) for v, (numerator, denominator) in ratios.items()}
 
 
 def _largest(why: Explanation, moves: Moves) -> Members:
