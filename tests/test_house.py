@@ -72,6 +72,7 @@ ORDER = [
     "additive_search",
     "additive",
     "additive_boxes",
+    "bisecting",
     "additive_asked",
     "additive_widen",
     "additive_sharing",

@@ -136,7 +136,7 @@ class Additive(ByFields, ClassifierBase):
         """The indices of the variables that add something that differs from value to value."""
         return tuple(sorted({term.variable for term in self.terms if _differs(term)}))
 
-    @property
+    @cached_property
     def unbounded(self) -> tuple[str, ...]:
         """The lines that have no range yet: without one, nothing else forces a decision."""
         return tuple(

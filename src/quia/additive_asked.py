@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import product
+from operator import add
 from typing import TYPE_CHECKING
 
 from quia.additive_gaps import Gaps
@@ -67,27 +69,86 @@ class Asked:
     def is_good(self, box: Box) -> bool:
         """Whether a box is what is asked for; where that is a matter of rounding, and of many numbers, it is not."""
         self.clock()
-        told = self._told_by_sum(box)
+        told = self._told_by_sums(box)
         if told is not None:
             return told
         states = dict(zip(self.of, box, strict=True))
         if self.is_sufficient:
-            return self._is_forced(self.question, self.question.within.replaced(states))
+            return self._is_forced(box, self.question, self.question.within.replaced(states))
         if self._could_be_enough:
             return self._could_change(box)
-        return self._is_forced(self._otherwise, self.question.worlds_changing(self.of).replaced(states))
+        return self._is_forced(box, self._otherwise, self.question.worlds_changing(self.of).replaced(states))
 
-    def _is_forced(self, question: Question, region: Region) -> bool:
+    def room(self, box: Box) -> float:
+        """About by how much the worst of a box is better than it must be, below 0 where the box is not good.
+
+        Where several needs take part at once, a box may be good though there is none.
+        """
+        gaps = [[worst.gap(box) for worst in way] for way in self._worsts]
+        gap = min((max(way, default=-math.inf) for way in gaps), default=math.inf)
+        left = gap if self.is_sufficient else -gap
+        return left if self.is_rounded_alike else left - self.model.margin
+
+    @cached_property
+    def _worsts(self) -> list[list[_Worst]]:
+        """For each need of each way, what it is at its worst."""
+        return [[_Worst(self, self.model.gaps(need)) for need in way] for way in self.ways]
+
+    def _told_by_sums(self, box: Box) -> bool | None:
+        """Whether a box is good, where sums tell that, each for itself; None if they are too close, or do not."""
+        if self.is_sufficient:
+            return self._is_closed(box)
+        told = [self._is_taken(way, box) for way in self._worsts]
+        if True in told:
+            return True
+        return (told or [False])[0] if len(told) <= 1 else None
+
+    def _is_closed(self, box: Box) -> bool | None:
+        """Whether nothing in a box goes any way: of each, one need is met nowhere."""
+        is_sure = True
+        for way in self._worsts:
+            told = [worst.is_good(box) for worst in way]
+            if True not in told:
+                if None not in told and len(told) <= 1:
+                    return False
+                is_sure = False
+        return True if is_sure else None
+
+    def _is_taken(self, way: Sequence[_Worst], box: Box) -> bool | None:
+        """Whether all in a box goes a way: each of its needs is met everywhere."""
+        if len(way) > 1 and self._could_be_enough:  # what is unknown may be better for one, and worse for another
+            return None
+        told = [worst.is_good(box) for worst in way]
+        return False if False in told else None if None in told else True
+
+    def _is_forced(self, box: Box, question: Question, region: Region) -> bool:
         """Whether all of a region keeps the decision of a question; what is all but a tie, as far as is soon told."""
         if self.is_rounded_alike and not self.is_coarse:
             return self.model.escape(question, region) is None
-        if not self._is_tied and any(
-            self.model.variables[v].is_line and size(region.states(v)) > _MOST_POINTS for v in self.model.tested
-        ):
-            leasts = [self.model.gaps(way[0]).least(region)[0] for way in self.model.ways(question) if len(way) == 1]
-            if any(abs(least) <= self.model.margin for least in leasts):
-                return False
+        if not self._is_tied and self._is_close(box) and self._has_long_lines(box):
+            return False
         return self.model.is_soon_forced(question, region, self.clock)
+
+    def _is_close(self, box: Box) -> bool:
+        """Whether a need that decides alone is all but a tie at its worst."""
+        if self.is_sufficient:
+            alone = [way[0] for way in self._worsts if len(way) == 1]
+        else:
+            alone = self._worsts[0] if len(self.ways) == 1 else []
+        return any(abs(worst.gap(box)) <= self.model.margin for worst in alone)
+
+    def _has_long_lines(self, box: Box) -> bool:
+        """Whether a line has many numbers, in a box or beside it."""
+        variables = self.model.variables
+        return self._is_beside_long_lines or any(
+            variables[v].is_line and size(states) > _MOST_POINTS for v, states in zip(self.of, box, strict=True)
+        )
+
+    @cached_property
+    def _is_beside_long_lines(self) -> bool:
+        region = self.question.within if self.is_sufficient else self.question.worlds_changing(self.of)
+        beside = (v for v in self.model.tested if v not in self.of)
+        return any(self.model.variables[v].is_line and size(region.states(v)) > _MOST_POINTS for v in beside)
 
     @cached_property
     def _is_tied(self) -> bool:
@@ -119,26 +180,9 @@ class Asked:
         def escapes(box: Box) -> bool:
             return self.model.escape(self.question, region.replaced(dict(zip(self.of, box, strict=True)))) is not None
 
-        told = [self._sum_is_good(self.model.gaps(way[0]), box) for way in self.ways if len(way) == 1]
-        if True in told or (len(told) == len(self.ways) == 1 and told[0] is False):
-            return True in told
-        if len(self.ways) == len(told) == 1 and self.is_rounded_alike:
-            gaps = self.model.gaps(self.ways[0][0])
-            corner = (gaps.greatest_of(v, states)[1] for v, states in zip(self.of, box, strict=True))
-            return escapes(tuple(((state, state),) for state in corner))
         if width(box) > _MOST_POINTS:
             return False
         return all(escapes(tuple(((state, state),) for state in point)) for point in product(*map(members, box)))
-
-    def _told_by_sum(self, box: Box) -> bool | None:
-        """Whether a box is good, where one sum tells; None if it is too close, or there are several."""
-        if len(self.ways) != 1 or len(self.ways[0]) != 1:
-            return None
-        gaps = self.model.gaps(self.ways[0][0])
-        return self.fits(gaps, self._worst_of(gaps, box))
-
-    def _worst_of(self, gaps: Gaps, box: Box) -> float:
-        return math.fsum((self.beside(gaps), *(self.worst(gaps, place, states) for place, states in enumerate(box))))
 
     @cached_property
     def _otherwise(self) -> Question:
@@ -150,9 +194,6 @@ class Asked:
         is_partial = UNKNOWN in (self.question.states[v] for v in self.model.tested)
         return is_partial and not self.certain
 
-    def _sum_is_good(self, gaps: Gaps, box: Box) -> bool | None:
-        return self.fits(gaps, self._worst_of(gaps, box))
-
     def beside(self, gaps: Gaps) -> float:
         """What the other variables add to a gap, at the worst for what is asked."""
         if self._is_plain:  # exact sums, of which what is not beside can be taken away
@@ -161,7 +202,7 @@ class Asked:
             return gaps.of_states(self.question.states) - math.fsum(
                 gaps.at(v, self.question.states[v]) for v in self.of
             )
-        found = self._each_beside(gaps)
+        found = self.each_beside(gaps)
         return math.fsum((*gaps.constants, *(added for v, added in found.items() if v not in self.of)))
 
     @cached_property
@@ -171,7 +212,7 @@ class Asked:
         is_free = question.is_only_frozen and not question.frozen
         return is_free and model.margin == 0 and all(question.states[v] != UNKNOWN for v in model.tested)
 
-    def _each_beside(self, gaps: Gaps) -> dict[int, float]:
+    def each_beside(self, gaps: Gaps) -> dict[int, float]:
         """What each variable adds if it is not one of those: kept, as sets of one question follow each other."""
         asked = (self.question, self.is_sufficient, self.certain)
         kept = gaps.last_asked
@@ -199,3 +240,68 @@ class Asked:
         if abs(worst) <= self.model.margin and self.model.margin > 0:
             return None
         return gaps.need.holds(worst) != self.is_sufficient
+
+
+@dataclass(frozen=True, eq=False)
+class _Worst:
+    """The gap of a need where it is the worst for what is asked: the questions about one box differ in few places."""
+
+    asked: Asked
+    gaps: Gaps
+    _last: list[tuple[Box, list[float]]] = field(default_factory=lambda: [((), [])])
+    """The box that was last asked about, and what each of its places adds."""
+
+    def gap(self, box: Box) -> float:
+        """The worst gap in a box, rounded once."""
+        return math.fsum((*self._beside, *self._each(box)))
+
+    def is_good(self, box: Box) -> bool | None:
+        """Whether the need is met nowhere in a box, or everywhere, as is asked; None if rounding does not tell."""
+        told = self.asked.fits(self.gaps, self.gap(box))
+        if told is None and self.asked.is_rounded_alike:
+            return self.gaps.need.holds(self._as_source(box)) != self.asked.is_sufficient
+        return told
+
+    def _each(self, box: Box) -> list[float]:
+        """What each place of a box adds at its worst."""
+        known, each = self._last[0]
+        if box is known:
+            return each
+        if len(known) == len(box):
+            before = zip(range(len(box)), box, known, each, strict=True)
+            each = [added if new is old else self.asked.worst(self.gaps, at, new) for at, new, old, added in before]
+        else:
+            each = [self.asked.worst(self.gaps, at, states) for at, states in enumerate(box)]
+        self._last[0] = box, each
+        return each
+
+    @cached_property
+    def _beside(self) -> tuple[float, float]:
+        """What all else adds: its sum, and what that lacks as it is rounded."""
+        each = self.asked.each_beside(self.gaps)
+        added = [*self.gaps.constants, *(number for v, number in each.items() if v not in self.asked.of)]
+        total = math.fsum(added)
+        return total, math.fsum((*added, -total))
+
+    def _as_source(self, box: Box) -> float:
+        """The worst gap of the score as the source adds it: which is rounded alike however it is reached."""
+        added = list(self._in_order)
+        for at, number in zip(self._places, self._each(box), strict=True):
+            added[at] = number
+        return math.fsum((reduce(add, added), self.gaps.need.offset))
+
+    @cached_property
+    def _in_order(self) -> list[float]:
+        """What is added to the gap one after the other; that of the places of a box is to be replaced."""
+        model, gaps, (weight,) = self.asked.model, self.gaps, self.gaps.need.weights
+        beside = self.asked.each_beside(gaps)
+        added = [beside[v] if v in beside else gaps.at(v, 0) for v in self._added]
+        return [weight * model.start[0], *added, *(weight * number for number in model.end)]
+
+    @cached_property
+    def _places(self) -> list[int]:
+        return [1 + self._added.index(v) for v in self.asked.of]
+
+    @cached_property
+    def _added(self) -> list[int]:
+        return [term.variable for term in self.asked.model.terms]

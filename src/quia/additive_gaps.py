@@ -244,6 +244,8 @@ class _Curve:
         return known
 
     def least(self, ranges: Ranges) -> tuple[float, int]:
+        if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
+            return self.at(ranges[0][0]), ranges[0][0]
         return min((self.at(state), state) for state in self.candidates(ranges))
 
     def greatest(self, ranges: Ranges) -> tuple[float, int]:

@@ -17,17 +17,18 @@ from typing import NamedTuple
 
 from quia.additive_asked import Asked
 from quia.additive_gaps import Gaps
+from quia.bisecting import furthest, turning
 from quia.boxes import Box, maximal, replaced
 from quia.caching import cached_property
 from quia.ranges import Ranges, covers, difference, intersection, members, size, union
 from quia.variables import Variable
 
 _HALVINGS = 60
-"""So often the share is halved in on: a 64-bit number has no more bits."""
+"""So many bits a share has: a 64-bit number has no more."""
 _STEPS = 64
 """So many places along a line are tried for a change to grow from."""
 _COARSELY = 14
-"""So often where several sums take part at once: near their ties each question is a search."""
+"""So many where several sums take part at once: near their ties each question is a search."""
 
 
 def boxes(asked: Asked) -> list[Box]:
@@ -203,50 +204,56 @@ class _Sharing:
 
     def _largest_share(self, box: Box, sides: Sequence[_Side]) -> float:
         """How far these ends can go, as a share of their way."""
-        share, too_much = 0.0, 1.0
-        if self.asked.is_good(self._shared(box, sides, too_much)):
-            return too_much
-        for _ in range(_COARSELY if self.asked.is_coarse else _HALVINGS):
-            middle = (share + too_much) / 2
-            if self.asked.is_good(self._shared(box, sides, middle)):
-                share = middle
-            else:
-                too_much = middle
-        return share
+
+        def shared(share: float) -> Box:
+            return self._shared(box, sides, share)
+
+        if self.asked.is_good(shared(1.0)):
+            return 1.0
+        parts = 1 << (_COARSELY if self.asked.is_coarse else _HALVINGS)
+
+        def is_good(part: int) -> bool:
+            return self.asked.is_good(shared(part / parts))
+
+        if self.asked.is_coarse:  # what room there is tells little
+            return furthest(is_good, 0, parts - 1, parts) / parts
+        near = int(parts * turning(lambda share: self.asked.room(shared(share)), self._enough))
+        return furthest(is_good, near, parts - 1) / parts
+
+    @property
+    def _enough(self) -> float:
+        """What is so near to no room that looking for the border itself is faster than coming nearer."""
+        return 4 * self.asked.model.margin
 
     def _shared(self, box: Box, sides: Sequence[_Side], share: float) -> Box:
         """The box in which these ends have gone a share of their way."""
         for side in sides:
-            variable = self._variable(side.place)
-            here, there = variable.number(side.own), variable.number(side.furthest)
-            reached = variable.encode(min(max(here + share * (there - here), min(here, there)), max(here, there)))
-            box = self._moved(box, side, reached)
+            box = self._moved(box, side, self._reached(side, share))
         return box
+
+    def _reached(self, side: _Side, share: float) -> int:
+        """The state of an end that has gone a share of its way."""
+        variable = self._variable(side.place)
+        here, there = variable.number(side.own), variable.number(side.furthest)
+        return variable.encode(min(max(here + share * (there - here), min(here, there)), max(here, there)))
 
     def _moved(self, box: Box, side: _Side, to: int) -> Box:
         reach = (side.own, to) if side.is_upper else (to, side.own)
         return replaced(box, side.place, union((*box[side.place], reach)))
 
     def _as_far_as_it_can(self, box: Box, side: _Side) -> Box:
-        """The box with an end moved by as many states as it can: steps are doubled, then halved."""
+        """The box with an end moved by as many states as it can."""
         sign = 1 if side.is_upper else -1
         here = next(pair for pair in box[side.place] if pair[0] <= side.own <= pair[1])[side.is_upper]
         here = min(here, side.furthest) if side.is_upper else here  # the state after the last number is no number
-        room = (side.furthest - here) * sign
-        good, step = 0, 1
-        while good < room:
-            tried = min(good + step, room)
-            if not self.asked.is_good(self._moved(box, side, here + sign * tried)):
-                break
-            good, step = tried, step * 2
-        bad = min(good + step, room + 1)
-        while good + 1 < bad:
-            tried = (good + bad) // 2
-            if self.asked.is_good(self._moved(box, side, here + sign * tried)):
-                good = tried
-            else:
-                bad = tried
-        return self._moved(box, side, here + sign * good)
+        rest = side._replace(own=here)
+
+        def moved(steps: int) -> Box:
+            return self._moved(box, side, here + sign * steps)
+
+        share = turning(lambda share: self.asked.room(self._moved(box, side, self._reached(rest, share))), self._enough)
+        near = (self._reached(rest, share) - here) * sign
+        return moved(furthest(lambda steps: self.asked.is_good(moved(steps)), near, (side.furthest - here) * sign))
 
     def _with_states(self, box: Box, most: float = math.inf) -> Box:
         """The box with all states that are listed, and that of a missing value, that it can have: cheapest first."""
