@@ -14,7 +14,7 @@ import numpy.typing as npt
 from quia.additive_gaps import MOST_CLOSE, Gaps
 from quia.additive_needs import Need, ways
 from quia.additive_rows import weigh_rows
-from quia.additive_search import Together
+from quia.additive_search import FEW_BOXES, MOST_BOXES, Together
 from quia.arguments import ends
 from quia.boxes import Box
 from quia.caching import cached_property
@@ -24,7 +24,6 @@ from quia.errors import (
     InstanceError,
     MissingValue,
     OutOfRange,
-    TooLarge,
     Unsupported,
     did_you_mean,
     listed,
@@ -40,7 +39,7 @@ from quia.sums import Rule
 from quia.terms import Floats, Line, Table, Term
 from quia.variables import UNKNOWN, Variable
 
-_SOON = 1000
+_FEW_CLOSE = 1000
 """Of so many instances that are all but equal each is tried in a short search."""
 
 
@@ -249,31 +248,26 @@ class Additive(ByFields, ClassifierBase):
         self._refuse_unbounded()
         return self._escaping(question, region, Clock(timeout))
 
-    def _escaping(self, question: Question, region: Region, clock: Clock) -> tuple[int, ...] | None:
+    def _escaping(
+        self, question: Question, region: Region, clock: Clock, *, is_short: bool = False
+    ) -> tuple[int, ...] | None:
         possible = region.intersection(question.within)
         if possible.is_empty:
             return None
         for way in self.ways(question):
             if len(way) > 1:
-                found = self._together(way).escape(possible, clock)
+                found = self._together(way).escape(possible, clock, FEW_BOXES if is_short else MOST_BOXES)
+            elif way:
+                found = self._least(way[0], possible, clock, _FEW_CLOSE if is_short else MOST_CLOSE)
             else:
-                found = self._least(way[0], possible, clock) if way else possible.nearest(question.states)
+                found = possible.nearest(question.states)
             if found is not None:
                 return found
         return None
 
-    def is_soon_forced(self, question: Question, region: Region, clock: Clock) -> bool:
-        """Whether a region forces the decision, as far as a short search proves it."""
-        possible = region.intersection(question.within)
-        try:
-            return possible.is_empty or all(
-                self._together(way).is_soon_refuted(possible, clock)
-                if len(way) > 1
-                else bool(way) and self._least(way[0], possible, clock, _SOON) is None
-                for way in self.ways(question)
-            )
-        except TooLarge:  # too near to a tie
-            return False
+    def escape_soon(self, question: Question, region: Region, clock: Clock) -> tuple[int, ...] | None:
+        """As `escape`, by a short search; TooLarge if that does not tell."""
+        return self._escaping(question, region, clock, is_short=True)
 
     def ends_near(self, question: Question, kind: Kind, members: Sequence[int]) -> bool:
         """Whether borders of lines in conditions may end a little before they need to, where sums are all but equal.

@@ -14,9 +14,10 @@ from quia.additive_gaps import Gaps
 from quia.additive_needs import Need
 from quia.boxes import Box, Shape, width
 from quia.caching import cached_property
+from quia.errors import TooLarge
 from quia.patience import Clock
 from quia.question import Question
-from quia.ranges import Ranges, difference, members, size
+from quia.ranges import Ranges, covers, difference, members, size
 from quia.region import Region
 from quia.variables import UNKNOWN
 
@@ -42,6 +43,8 @@ class Asked:
     intervals: bool
     certain: bool
     clock: Clock
+    _refuting: list[tuple[int, ...]] = field(default_factory=list)
+    """Points that were found: no box with one of them is good."""
 
     @property
     def is_sufficient(self) -> bool:
@@ -127,7 +130,15 @@ class Asked:
             return self.model.escape(question, region) is None
         if not self._is_tied and self._is_close(box) and self._has_long_lines(box):
             return False
-        return self.model.is_soon_forced(question, region, self.clock)
+        if any(all(map(covers, box, point)) for point in self._refuting):
+            return False
+        try:
+            found = self.model.escape_soon(question, region, self.clock)
+        except TooLarge:  # too near to a tie
+            return False
+        if found is not None:
+            self._refuting.append(tuple(found[v] for v in self.of))
+        return found is None
 
     def _is_close(self, box: Box) -> bool:
         """Whether a need that decides alone is all but a tie at its worst."""

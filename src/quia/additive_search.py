@@ -10,7 +10,6 @@ Glossary: a *proposal* is a state of a variable where a mixture can be least, wi
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
@@ -20,6 +19,7 @@ import numpy as np
 
 from quia.additive_gaps import Gaps
 from quia.additive_needs import Way
+from quia.bisecting import furthest, turning
 from quia.caching import cached_property
 from quia.errors import TooLarge
 from quia.patience import Clock
@@ -34,8 +34,8 @@ _ROUNDS = 30
 """So often the weights of a mixture are moved in one box."""
 _FEW = 32
 """Of so few instances each is tried."""
-_MOST_BOXES = 20_000
-_SOON = 60
+MOST_BOXES = 20_000
+FEW_BOXES = 60
 """So many boxes are a short search."""
 _NEAR_COSTS = 400
 """A box in which a mixture is all but 0 counts as so many: its parts will mostly be the same."""
@@ -55,14 +55,7 @@ class Together:
     way: Way
     _useful: list[Floats] = field(default_factory=list)
 
-    def is_soon_refuted(self, possible: Region, clock: Clock) -> bool:
-        """Whether a short search proves that nothing in a region meets all needs."""
-        try:
-            return self.escape(possible, clock, _SOON) is None
-        except TooLarge:
-            return False
-
-    def escape(self, possible: Region, clock: Clock, left: int = _MOST_BOXES) -> States | None:
+    def escape(self, possible: Region, clock: Clock, left: int = MOST_BOXES) -> States | None:
         """An instance in a region that meets all needs; None if there is none.
 
         TooLarge where so much of the region is so near to a tie that it cannot be told.
@@ -88,7 +81,7 @@ class Together:
         raise TooLarge(
             f"whether a class can beat {len(self.way)} others could not be told: their scores are equal, or nearly so,"
             " in too many ways; ask why the decision was made, not why not another",
-            limit=_MOST_BOXES,
+            limit=MOST_BOXES,
         )
 
     def _looked_for(self, box: _Box, clock: Clock) -> tuple[States | None, list[Region], bool]:
@@ -303,4 +296,16 @@ def _nearest(ranges: Ranges, state: int) -> int:
 
 def _turning(gaps: Gaps, v: int, rest: float, low: int, high: int, is_met: bool) -> int:
     """The first state from a low one on at which a need is met, or is not, as it is at the high one."""
-    return low + bisect_left(range(high - low), True, key=lambda s: (rest + gaps.at(v, low + s) < 0) == is_met)
+    if high - low == 1:
+        return high
+    variable, sign = gaps.model.variables[v], 1 if is_met else -1
+    here, there = variable.number(low), variable.number(high)
+
+    def reached(share: float) -> int:
+        return variable.encode(min(max(here + share * (there - here), here), there))
+
+    def is_before(steps: int) -> bool:
+        return (rest + gaps.at(v, low + steps) < 0) != is_met
+
+    share = turning(lambda share: sign * (rest + gaps.at(v, reached(share))), gaps.model.margin)
+    return low + furthest(is_before, reached(share) - low, high - low - 1) + 1

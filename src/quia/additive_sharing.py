@@ -213,7 +213,8 @@ class _Sharing:
         parts = 1 << (_COARSELY if self.asked.is_coarse else _HALVINGS)
 
         def is_good(part: int) -> bool:
-            return self.asked.is_good(shared(part / parts))
+            wider = shared(part / parts)
+            return wider == box or self.asked.is_good(wider)
 
         if self.asked.is_coarse:  # what room there is tells little
             return furthest(is_good, 0, parts - 1, parts) / parts
