@@ -126,8 +126,10 @@ class _Sharing:
     def box(self) -> Box:
         """The wider of the two boxes: lines first, or the others first."""
         free = self._free()
-        lines_first = self._with_states(self._with_lines(self._begun(free)))
-        others_first = self._with_lines(self._begun(self._with_states(free)))
+        others = self._with_states(free)
+        lines = self._with_lines(self._begun(free))
+        lines_first = self._with_states(lines)
+        others_first = lines if others == free else self._with_lines(self._begun(others))
         return max((lines_first, others_first), key=lambda box: width(self.asked, box))
 
     @cached_property
