@@ -112,7 +112,17 @@ def test_sums_that_tie(palette: str, rule: str) -> None:
         check_model(f"{palette}.{rule}.{i}", {**SMALL, "palette": palette, "rule": rule}, regions=10)
 
 
-@pytest.mark.parametrize(("seed", "limits"), [("11.319", MEDIUM), ("2.271", MEDIUM), ("5.58", SMALL), ("1.226", SMALL)])
+ONCE_WRONG = [
+    ("11.319", MEDIUM),
+    ("2.271", MEDIUM),
+    ("5.58", SMALL),
+    ("1.226", SMALL),
+    ("4242.306", SMALL),  # a missing number of a line between two cutoffs: only one in the middle may stand beside it
+    ("4242.499", MEDIUM),  # near ties of several scores, among few instances
+]
+
+
+@pytest.mark.parametrize(("seed", "limits"), ONCE_WRONG)
 def test_what_was_answered_wrongly_once(seed: str, limits: dict[str, Any]) -> None:
     check_model(seed, limits)
 

@@ -33,6 +33,7 @@ from quia.families import FindsReasons
 from quia.patience import Clock
 from quia.pickling import ByFields
 from quia.question import Question
+from quia.ranges import size
 from quia.reason import Kind
 from quia.region import Region
 from quia.sums import Rule
@@ -41,6 +42,8 @@ from quia.variables import UNKNOWN, Variable
 
 _FEW_CLOSE = 1000
 """Of so many instances that are all but equal each is tried in a short search."""
+_FEW_INSTANCES = 2000
+"""Among so many, no search is long."""
 
 
 class Inequality(NamedTuple):
@@ -266,8 +269,9 @@ class Additive(ByFields, ClassifierBase):
         return None
 
     def escape_soon(self, question: Question, region: Region, clock: Clock) -> tuple[int, ...] | None:
-        """As `escape`, by a short search; TooLarge if that does not tell."""
-        return self._escaping(question, region, clock, is_short=True)
+        """As `escape`, by a search that is short where there are many instances; TooLarge if that does not tell."""
+        instances = math.prod(size(region.states(v)) for v in self.tested)
+        return self._escaping(question, region, clock, is_short=instances > _FEW_INSTANCES)
 
     def ends_near(self, question: Question, kind: Kind, members: Sequence[int]) -> bool:
         """Whether borders of lines in conditions may end a little before they need to, where sums are all but equal.

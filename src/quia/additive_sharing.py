@@ -107,6 +107,12 @@ def _is_good_point(asked: Asked, point: tuple[int, ...]) -> bool:
     return asked.is_good(tuple(((state, state),) for state in point))
 
 
+def _steps_before(gaps: Gaps, v: int, low: int, high: int, added: float) -> int:
+    """How many numbers a line goes from a low one on before it adds more than something, or less if it falls."""
+    rises = gaps.at(v, low) < gaps.at(v, high)
+    return furthest(lambda steps: (gaps.at(v, low + steps) < added) == rises, 0, high - low)
+
+
 class _Side(NamedTuple):
     """An end of a line's interval: its place in the box, whether it is the upper one, whence and how far it goes."""
 
@@ -182,14 +188,29 @@ class _Sharing:
             if not variable.is_line or not variable.is_missing_state(states[0][0]):
                 continue
             numbers = intersection(self.asked.largest[place], ((0, len(variable.cuts)),))
-            for gaps in self._gaps if numbers else ():
-                best = gaps.greatest_of if self.asked.is_sufficient else gaps.least_of
-                number = best(v, numbers)[1]
+            tried = [
+                number
+                for gaps in self._gaps
+                if numbers
+                for number in self._numbers_to_begin(gaps, v, numbers, states[0][0])
+            ]
+            for number in dict.fromkeys(tried):
                 begun = replaced(box, place, union((*states, (number, number))))
                 if self.asked.is_good(begun):
                     box = begun
                     break
         return box
+
+    def _numbers_to_begin(self, gaps: Gaps, v: int, numbers: Ranges, missing: int) -> Iterator[int]:
+        """The number of a line that is best for a need, then those beside which it adds what a missing one does.
+
+        What is best for one need may be too much for another; what adds about the same, if any, is for none.
+        """
+        best = gaps.greatest_of if self.asked.is_sufficient else gaps.least_of
+        yield best(v, numbers)[1]
+        for low, high in () if gaps.turns(v) else numbers:
+            before = low + _steps_before(gaps, v, low, high, gaps.at(v, missing))
+            yield from (before, min(before + 1, high))
 
     def _with_lines(self, box: Box) -> Box:
         """Every line gives way by the same share, then each end as far as it can."""
