@@ -40,6 +40,8 @@ from quia.sums import Rule
 from quia.terms import Floats, Line, Table, Term
 from quia.variables import UNKNOWN, Variable
 
+_LEAST_NUMBER = 5e-324
+"""So much a product of numbers that are almost 0 may be off: a margin of none would call sums exact that are not."""
 _FEW_CLOSE = 1000
 """Of so many instances that are all but equal each is tried in a short search."""
 _FEW_INSTANCES = 2000
@@ -194,7 +196,7 @@ class Additive(ByFields, ClassifierBase):
             greatest, own = term.extent(self.variables[term.variable])
             total, error = total + greatest, error + own
         rounding = 2.0**-53 * (len(self.terms) + 4)
-        return 4.0 * float((total * rounding + error).max())
+        return 4.0 * (float((total * rounding + error).max()) + _LEAST_NUMBER * (len(self.terms) + 1))
 
     def scores(self, states: Sequence[int]) -> Floats:
         """The scores of an encoded instance of which all is known, added as the source adds them."""
