@@ -40,7 +40,7 @@ from quia.classifier import (
 from quia.web.answers import answer, compare, describe
 from strategies import random_costs, random_frozen, random_graph, random_instance, random_neighbour, raw_values
 
-SEEDS = range(4)
+SEEDS = range(3)
 EACH = 15
 
 

@@ -367,7 +367,7 @@ def test_conditions_of_missing_values(states: list[str]) -> None:
 def test_streams_with_and_without_memory_are_equal(seed: int) -> None:
     """The cache, even when it is far too small, changes nothing; nor does the encoded form of the columns."""
     rng = Random(seed)
-    for _ in range(6):
+    for _ in range(2):
         d = random_graph(rng)
         graph = quia.DecisionGraph.from_dict(d)
         question = ask(graph, counts=True, all_reasons=2, threads=1)

@@ -214,8 +214,8 @@ def ladder(depth: int) -> dict[str, Any]:
     ids=["one variable", "many variables", "ladder"],
 )
 def test_deep_graphs_need_no_recursion_and_grow_linearly(make: Any, instance: Any) -> None:
-    """100,000 nodes deep, or shared: loading, classifying, the complete reason, writing."""
-    size = 100_000
+    """40,000 nodes deep, or shared: loading, classifying, the complete reason, writing."""
+    size = 40_000
     d, values = make(size), instance(size)
     graph = quia.DecisionGraph.from_dict(d)
     assert graph.classify(values) in ("yes", "no")

@@ -4,6 +4,7 @@ import copy
 import json
 import random
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ VERSIONS = {"explanation": 2, "batch": 2}
 MODELS = sorted((ROOT / "examples").glob("*.json"))
 
 
+@cache
 def validator(name: str, version: int | None = None) -> Any:
     schema = json.loads((SCHEMAS / f"{name}-{version or VERSIONS.get(name, 1)}.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
