@@ -50,17 +50,21 @@ def serve(
     timeout: float,
     patience: Patience = DEFAULT,
 ) -> None:
-    """Serve until interrupted; `ready` is told the address."""
+    """Serve until interrupted; `ready` is told the address once it is served."""
     host, port = listening.getsockname()[:2]
     pool = Pool(size=workers, seconds=seconds, memory=memory, largest=8 * largest, timeout=timeout)
     config = configured(models, rows, pool, hosts=own_hosts(host, port, names), largest=largest, patience=patience)
 
     class Server(uvicorn.Server):
+        async def main_loop(self) -> None:
+            # Only now does a signal stop it quietly; while modules are still imported, Python may lose one.
+            ready(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
+            await super().main_loop()
+
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             pool.stop()  # nobody should wait for answers that take long, not even the one who stops the server
             await super().shutdown(sockets)
 
-    ready(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
     Server(config).run(sockets=[listening])
 
 
