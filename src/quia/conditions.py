@@ -10,6 +10,7 @@ from typing import Any
 
 from quia.cuts import Cut, Interval, nearest_single
 from quia.errors import GraphError, did_you_mean, listed, shown
+from quia.places import Cuts
 from quia.ranges import Ranges, difference, union
 from quia.variables import MISSING, UNKNOWN, Variable
 
@@ -103,11 +104,18 @@ def states_touched(variable: Variable, conditions: Iterable[Condition]) -> Range
         if ends in ([Cut(math.inf, True), None], [None, Cut(-math.inf, False)]):  # `> inf`, `< -inf`
             continue
         lower, upper = (None if e is None or e.has_empty_side else e.last_below(variable.single) for e in ends)
+        if isinstance(variable.cuts, Cuts) and not _is_in_range(variable.cuts, lower, upper):
+            continue
         low = 0 if lower is None else bisect_right(variable.below, lower)
         high = last if upper is None else bisect_left(variable.below, upper)
         if lower is None or upper is None or lower < upper:
             pairs.append((low, high))
     return union(pairs)
+
+
+def _is_in_range(line: Cuts, lower: float | None, upper: float | None) -> bool:
+    """Whether a number of a line's range is above the one and not above the other."""
+    return (lower is None or lower < line.high) and (upper is None or upper >= line.low)
 
 
 def refined(variable: Variable, conditions: Iterable[Condition]) -> Variable:

@@ -132,6 +132,10 @@ class Variable:
             )
         return Variable(name, None, Cuts(*ends), missing)
 
+    def __hash__(self) -> int:
+        """By the name and the number of states, so that it takes no time however many cuts there are."""
+        return hash((self.name, self.size))
+
     @property
     def is_line(self) -> bool:
         """Whether each number is a state of its own."""

@@ -10,6 +10,7 @@ E=yes & F=no | E=yes & F=no
 from __future__ import annotations
 
 from quia.formula.classes import classifier, compiled
+from quia.formula.connectives import equivalence, implication
 from quia.formula.core import (
     FALSE,
     TRUE,
@@ -30,7 +31,7 @@ from quia.formula.meaning import (
 )
 from quia.formula.nnfs import circuit, complete_reason, from_nnf, to_nnf
 from quia.formula.quantify import Quantified, forall, quantify
-from quia.formula.syntax import parse
+from quia.formula.syntax import parse, parse_all
 from quia.formula.validity import implies, is_satisfiable, is_valid
 
 __all__ = [
@@ -44,9 +45,11 @@ __all__ = [
     "complete_reason",
     "conjunction",
     "disjunction",
+    "equivalence",
     "equivalent",
     "forall",
     "from_nnf",
+    "implication",
     "implies",
     "is_satisfiable",
     "is_valid",
@@ -55,6 +58,7 @@ __all__ = [
     "negation",
     "negation_normal_form",
     "parse",
+    "parse_all",
     "positive_form",
     "prime_implicants",
     "prime_implicates",

@@ -9,7 +9,7 @@ from quia.dag import AND, OR
 from quia.errors import GraphError, did_you_mean, listed, shown
 from quia.formula.core import Formula, negation
 from quia.formula.diagram import FALSE, GROWTH_LIMIT, TRUE, Diagram, good_order
-from quia.formula.syntax import parse
+from quia.formula.syntax import parse_all
 from quia.variables import Variable
 
 if TYPE_CHECKING:
@@ -44,12 +44,10 @@ def classifier(
         formulas = {classes[0]: negation(formulas), classes[1]: formulas}
     if not formulas:
         raise GraphError("there are no class formulas; give one for each class")
-    parsed = {name: _parsed(name, formula, listing) for name, formula in formulas.items()}
+    parsed = _parsed(formulas, listing)
     used = list(dict.fromkeys(v for formula in parsed.values() for v in formula.variables))
-    known = tuple(used) if listing is None else listing
-    for variable in used:
-        if variable not in known:
-            raise GraphError(f"a formula mentions {variable.name!r}, which is not among the variables given")
+    finer = {variable.name: variable for variable in used}
+    known = tuple(used) if listing is None else tuple(finer.get(each.name, each) for each in listing)
     if len({v.name for v in known}) < len(known):
         raise GraphError(f"two variables have the same name among {listed(v.name for v in known)}; names must differ")
     diagram = Diagram(_ordered(parsed, used, order), limit=limit)
@@ -63,14 +61,22 @@ def compiled(formula: Formula, **options: Any) -> DecisionGraph:
     return classifier(formula, **options)
 
 
-def _parsed(name: str, formula: Any, variables: Sequence[Variable] | None) -> Formula:
-    if isinstance(formula, str):
-        if variables is None:
-            raise GraphError(f"the formula of class {shown(name)} is a text; say over which variables to read it")
-        return parse(formula, variables)
-    if not isinstance(formula, Formula):
-        raise GraphError(f"the formula of class {shown(name)} is {shown(formula)}; give a Formula or a text")
-    return formula
+def _parsed(formulas: Mapping[str, Any], variables: Sequence[Variable] | None) -> dict[str, Formula]:
+    """The class formulas, over the variables if these are given, with the cuts that all of the formulas need."""
+    names = None if variables is None else {variable.name for variable in variables}
+    for name, formula in formulas.items():
+        if isinstance(formula, str):
+            if names is None:
+                raise GraphError(f"the formula of class {shown(name)} is a text; say over which variables to read it")
+        elif not isinstance(formula, Formula):
+            raise GraphError(f"the formula of class {shown(name)} is {shown(formula)}; give a Formula or a text")
+        elif names is not None:
+            for variable in formula.variables:
+                if variable.name not in names:
+                    raise GraphError(f"a formula mentions {variable.name!r}, which is not among the variables given")
+    if variables is None:
+        return dict(formulas)
+    return dict(zip(formulas, parse_all(list(formulas.values()), variables), strict=True))
 
 
 def _ordered(

@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class Formula:
-    """A state, ⊤, ⊥, or ¬, ∧, ∨ of formulas; `&`, `|` and `~` make larger ones.
+    """A state, ⊤, ⊥, or ¬, ∧, ∨ of formulas; `&`, `|`, `~` and `>>` (→, which Python binds most) make larger ones.
 
     `kind` says which; a state is number `index` of `variable`; `children` are the parts. A negated state of a
     variable with two states is its other state, as the paper has it.
@@ -48,6 +48,9 @@ class Formula:
     def __or__(self, other: Formula) -> Formula:
         return disjunction((self, other)) if isinstance(other, Formula) else NotImplemented
 
+    def __rshift__(self, other: Formula) -> Formula:
+        return disjunction((negation(self), other)) if isinstance(other, Formula) else NotImplemented
+
     def __invert__(self) -> Formula:
         return negation(self)
 
@@ -66,12 +69,12 @@ class Formula:
         return _restored, ([(n.kind, n.variable, n.index, tuple(number[c] for c in n.children)) for n in nodes],)
 
     def __str__(self) -> str:
-        from quia.formula.syntax import text
+        from quia.formula.writing import text
 
         return text(self)
 
     def __repr__(self) -> str:
-        from quia.formula.syntax import text
+        from quia.formula.writing import text
 
         return f"<Formula: {text(self, most=200)}>"
 

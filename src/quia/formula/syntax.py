@@ -1,254 +1,202 @@
-"""Formulas as text: `E=yes & (F=no | G=yes)`, `X in {a, b}`, `X != a`, and `e & !f` for variables with two states.
+"""Formulas read from text: `E=yes & (F=no | G=yes)`, `pregnant=yes -> sex=female`, `18 <= age < 65`, `X in {a, b}`.
 
-A name or a state that is not a plain word is quoted: `"work experience"="more than 5"`. A variable alone is its second
-state. `∧ ∨ ¬ ⊤ ⊥` and `and or not true false` are read too.
+From the one that binds most: `!`, `&`, `|`, `->` (the right one first: a -> b -> c is a -> (b -> c)) and `<->`. These
+can be written `and or not implies iff`, `∧ ∨ ¬ → ↔`, `=>` and `<=>` too; `true false ⊤ ⊥` are constants.
+
+A variable alone is the second of its two states. A name or a state of words, which may have hyphens and dots inside, is
+written as it is; any other in quotes: `"a/b"="<= 50K"`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, NoReturn
+from collections.abc import Iterable, Mapping
 
-from quia.dag import AND, LITERAL, NOT, OR, written
-from quia.errors import FormatError, did_you_mean, listed, shown
-from quia.formula.core import FALSE, TRUE, Formula, conjunction, disjunction, member, negation, state_number
+from quia import dag
+from quia.dag import AND, OR
+from quia.errors import FormatError, shown
+from quia.formula.atoms import AtomReader
+from quia.formula.core import Formula
+from quia.formula.drafts import Draft, Gate, built, by_name, carried
+from quia.formula.tokens import WORD, Scanner, Token
 from quia.variables import Variable
 
-_TOKEN = re.compile(
-    r"""\s*(?:(?P<word>[\w.]+)|(?P<quoted>"(?:[^"\\]|\\.)*")|(?P<sign>!=|&&|\|\||[()&|!~¬∧∨⊤⊥={},]))""", re.DOTALL
-)
-_PLAIN = re.compile(r"[\w.]+")
-_SIGNS = {"and": "&", "&&": "&", "∧": "&", "or": "|", "||": "|", "∨": "|", "not": "!", "~": "!", "¬": "!"}
-_CONSTANTS = {"true": TRUE, "false": FALSE, "⊤": TRUE, "⊥": FALSE}
-_RESERVED = {"and", "or", "not", "true", "false", "in"}
-_MOST_WRITTEN = 1_000_000  # characters; a formula with shared parts can be astronomic when written out
-
-
-class _Token(NamedTuple):
-    text: str  # what it means: a sign, a word, or what is inside the quotes
-    sign: bool
-    column: int
+_CONSTANTS = {"true": dag.TRUE, "false": dag.FALSE}
+_QUOTED = 60  # characters of a text that an error quotes
 
 
 def parse(text: str, variables: Iterable[Variable] | Mapping[str, Iterable[str]]) -> Formula:
     """The formula that a text says, over these variables; a fault is a FormatError that points at the column.
 
+    A numeric variable gets a cut wherever the text compares it with a number at which it has none.
+
     >>> x, e = Variable.nominal("X", ["a", "b", "c"]), Variable.nominal("e", ["no", "yes"])
     >>> print(parse("!e | X in {a, c} & e", [x, e]))
     e=no | (X in {a, c} & e=yes)
+    >>> rule = parse("18 <= age < 65 -> e", [Variable.numeric("age", [30]), e])
+    >>> print(rule, "|", rule.satisfied_by({"age": 17, "e": "no"}), rule.satisfied_by({"age": 18, "e": "no"}))
+    !(age in [18, 65)) | e=yes | True False
     """
+    known = _known(variables)
+    return built([_draft(text, known)], known)[0]
+
+
+def parse_all(
+    given: str | Formula | Iterable[str | Formula], variables: Iterable[Variable] | Mapping[str, Iterable[str]]
+) -> tuple[Formula, ...]:
+    """The formulas of texts, or of formulas, over the same variables, which have the cuts that any of them needs.
+
+    What a formula says of a variable is said of the one of that name among `variables`, whose cuts may be others.
+
+    >>> age = Variable.numeric("age", [40])
+    >>> young, old = parse_all(["age < 25", parse("age > 60", [age])], [Variable.numeric("age")])
+    >>> print(young, "|", old, "|", [cut.threshold for cut in young.variables[0].cuts])
+    age < 25 | age > 60 | [25.0, 60.0]
+    """
+    known = _known(variables)
+    if isinstance(given, (str, Formula)):
+        return built([_draft(given, known)], known)
+    if isinstance(given, (Mapping, bytes)) or not isinstance(given, Iterable):
+        raise FormatError(f"the formulas are {shown(given)}; give a text, a Formula or a list of these")
+    every = list(given)
+    drafts = []
+    for each in every:
+        try:
+            drafts.append(_draft(each, known))
+        except FormatError as fault:
+            if len(every) == 1 or not isinstance(each, (str, Formula)):
+                raise
+            quote = each if isinstance(each, str) else repr(each)
+            raise FormatError(f"in {shown(quote, _QUOTED)}, {fault}") from None
+    return built(drafts, known)
+
+
+def _known(variables: Iterable[Variable] | Mapping[str, Iterable[str]]) -> dict[str, Variable]:
     if isinstance(variables, Mapping):
         variables = [Variable.nominal(name, states) for name, states in variables.items()]
-    return _Parser(text, {variable.name: variable for variable in variables}).formula()
+    return by_name(variables)
+
+
+def _draft(given: str | Formula, variables: Mapping[str, Variable]) -> Draft:
+    if isinstance(given, Formula):
+        return carried(given, variables)
+    if not isinstance(given, str):
+        raise FormatError(f"a formula is {shown(given)}; give a text, as in 'age < 25', or a Formula")
+    return _Parser(given, variables).draft
 
 
 class _Frame:
-    """What was read since a bracket opened: finished disjuncts, the conjuncts of the next one, waiting negations."""
+    """What was read since a bracket opened, as numbers of steps.
 
-    def __init__(self, column: int) -> None:
-        self.column = column
-        self.disjuncts: list[Formula] = []
-        self.conjuncts: list[Formula] = []
+    From the sign that binds most: waiting negations, conjuncts, finished disjuncts, premises, what is before `<->`.
+    """
+
+    def __init__(self, draft: Draft, column: int) -> None:
+        self.draft, self.column = draft, column
         self.negations = 0
+        self.conjuncts: list[int] = []
+        self.disjuncts: list[int] = []
+        self.premises: list[int] = []
+        self.equal: int | None = None
 
-    def add(self, part: Formula) -> None:
+    def add(self, part: int) -> None:
         for _ in range(self.negations):
-            part = negation(part)
+            part = self.draft.negation(part)
         self.negations = 0
         self.conjuncts.append(part)
 
     def end_disjunct(self) -> None:
-        self.disjuncts.append(conjunction(self.conjuncts))
+        self.disjuncts.append(self.draft.gate(AND, self.conjuncts))
         self.conjuncts = []
 
-    def formula(self) -> Formula:
+    def end_premise(self) -> None:
+        self.premises.append(self._disjunction())
+
+    def end_equal(self) -> None:
+        self.equal = self._implications()
+
+    def whole(self) -> int:
+        found = self._implications()
+        return found if self.equal is None else self.draft.equivalence(self.equal, found)
+
+    def _disjunction(self) -> int:
         self.end_disjunct()
-        return disjunction(self.disjuncts)
+        found, self.disjuncts = self.draft.gate(OR, self.disjuncts), []
+        return found
+
+    def _implications(self) -> int:
+        found = self._disjunction()
+        for premise in reversed(self.premises):
+            found = self.draft.implication(premise, found)
+        self.premises = []
+        return found
 
 
 class _Parser:
+    """Reads a text into a draft, with a frame for each open bracket instead of recursion."""
+
     def __init__(self, text: str, variables: Mapping[str, Variable]) -> None:
-        self.text, self.variables = text, variables
-        self.tokens = self._tokens()
-        self.token = next(self.tokens)
-
-    def formula(self) -> Formula:
-        frames = [_Frame(0)]
+        self.scanner, self.draft = Scanner(text), Draft()
+        self.atoms = AtomReader(self.scanner, variables)
+        self.frames = [_Frame(self.draft, 0)]
         while True:
-            self._operand(frames)
-            while self._takes(")"):
-                if len(frames) == 1:
-                    self._fail("this bracket closes none")
-                self._next()
-                inner = frames.pop().formula()
-                frames[-1].add(inner)
-            if self._takes("&"):
-                self._next()
-            elif self._takes("|"):
-                self._next()
-                frames[-1].end_disjunct()
-            elif self.token.text == "" and self.token.sign:
-                if len(frames) > 1:
-                    self._fail("this bracket is not closed", column=frames[-1].column)
-                return frames[0].formula()
-            else:
-                self._fail(f"{shown(self.token.text)} stands where '&', '|' or the end should be")
+            self._operand()
+            while self.scanner.takes(")"):
+                if len(self.frames) == 1:
+                    self.scanner.fail("this bracket closes none; take it out, or open one before")
+                self.scanner.next()
+                inner = self.frames.pop().whole()
+                self.frames[-1].add(inner)
+            if self._ends():
+                break
+        if len(self.frames) > 1:
+            self.scanner.fail("this bracket is not closed; close it with ')'", column=self.frames[-1].column)
+        self.frames[0].whole()
 
-    def _operand(self, frames: list[_Frame]) -> None:
+    def _ends(self) -> bool:
+        """Read the sign after an operand; whether there is none, as the text ends."""
+        scanner, frame = self.scanner, self.frames[-1]
+        token = scanner.token
+        if token.is_sign and token.text == "":
+            return True
+        if scanner.takes("|"):
+            frame.end_disjunct()
+        elif scanner.takes("->"):
+            frame.end_premise()
+        elif scanner.takes("<->"):
+            if frame.equal is not None:
+                scanner.fail("a <-> b <-> c can be read in several ways; put two of the parts in brackets")
+            frame.end_equal()
+        elif not scanner.takes("&"):
+            cure = "; a name or a state of several words is written in quotes" if token.kind == WORD else ""
+            scanner.fail(f"{shown(token.text)} stands where '&', '|', '->', '<->' or the end should be{cure}")
+        scanner.next()
+        return False
+
+    def _operand(self) -> None:
         """Read brackets and negations that open, then one atom."""
+        scanner = self.scanner
         while True:
-            if self._takes("!"):
-                frames[-1].negations += 1
-                self._next()
-            elif self._takes("("):
-                frames.append(_Frame(self.token.column))
-                self._next()
+            frame, token = self.frames[-1], scanner.token
+            if scanner.takes("!"):
+                frame.negations += 1
+                scanner.next()
+            elif scanner.takes("("):
+                self.frames.append(_Frame(self.draft, token.column))
+                scanner.next()
+            elif scanner.takes(*_CONSTANTS):
+                frame.add(self.draft.add(Gate(_CONSTANTS[scanner.next().text])))
+                return
             else:
-                frames[-1].add(self._atom())
+                self._atom(frame, token)
                 return
 
-    def _atom(self) -> Formula:
-        if self.token.sign:
-            if self.token.text in _CONSTANTS:
-                return _CONSTANTS[self._next().text]
-            what = f"there is {shown(self.token.text)}" if self.token.text else "the text ends"
-            self._fail(f"{what} where a variable, '!', '(', true or false should be")
-        named = self._next()
-        variable = self.variables.get(named.text)
-        if variable is None:
-            known = list(self.variables)
-            self._fail(
-                f"there is no variable {shown(named.text)}; variables are {listed(known)}"
-                f"{did_you_mean(named.text, known)}",
-                column=named.column,
+    def _atom(self, frame: _Frame, token: Token) -> None:
+        atom = self.atoms.atom()
+        if atom.is_union and (frame.negations or frame.conjuncts or self.scanner.takes("&")):
+            self.scanner.fail(
+                "this comparison goes on after '|' ('or'), which binds less than the '&' or '!' beside it; put it in"
+                " brackets",
+                at=token,
             )
-        if self._takes("="):
-            self._next()
-            return state_number(variable, self._state(variable))
-        if self._takes("!="):
-            self._next()
-            return negation(state_number(variable, self._state(variable)))
-        if self._takes("in"):
-            self._next()
-            return member(variable, self._states(variable))
-        if variable.size != 2:
-            self._fail(
-                f"{variable.name!r} stands alone, which only a variable with two states may; write"
-                f" {_quoted(variable.name)}={_quoted(variable.text(0))}",
-                column=named.column,
-            )
-        return state_number(variable, 1)
-
-    def _state(self, variable: Variable) -> int:
-        if self.token.sign:
-            self._fail(f"a state of {variable.name!r} should be here; its states are {_states_of(variable)}")
-        token = self._next()
-        texts = [variable.text(index) for index in range(variable.size)]
-        if token.text not in texts:
-            self._fail(
-                f"{variable.name!r} has no state {shown(token.text)}; its states are {_states_of(variable)}"
-                f"{did_you_mean(token.text, texts)}",
-                column=token.column,
-            )
-        return texts.index(token.text)
-
-    def _states(self, variable: Variable) -> Iterator[int]:
-        if not self._takes("{"):
-            self._fail("'in' is followed by states in braces: X in {a, b}")
-        self._next()
-        if not self._takes("}"):
-            yield self._state(variable)
-            while self._takes(","):
-                self._next()
-                yield self._state(variable)
-        if not self._takes("}"):
-            self._fail("a ',' or the closing brace should be here")
-        self._next()
-
-    def _takes(self, sign: str) -> bool:
-        return self.token.sign and self.token.text == sign
-
-    def _next(self) -> _Token:
-        before, self.token = self.token, next(self.tokens)
-        return before
-
-    def _tokens(self) -> Iterator[_Token]:
-        position, end = 0, len(self.text.rstrip())
-        while position < end:
-            found = _TOKEN.match(self.text, position)
-            if found is None:
-                column = position + len(self.text[position:]) - len(self.text[position:].lstrip()) + 1
-                self._fail(f"{shown(self.text[column - 1 :][:10])} is nothing that a formula has", column=column)
-            position = found.end()
-            kind = str(found.lastgroup)
-            column = found.start(kind) + 1
-            word = found[kind]
-            if kind == "quoted":
-                yield _Token(re.sub(r"\\(.)", r"\1", word[1:-1], flags=re.DOTALL), False, column)
-            else:
-                yield _Token(_SIGNS.get(word, word), kind == "sign" or word in _RESERVED, column)
-        while True:
-            yield _Token("", True, end + 1)
-
-    def _fail(self, fault: str, *, column: int | None = None) -> NoReturn:
-        raise FormatError(f"column {self.token.column if column is None else column}: {fault}")
-
-
-def text(formula: Formula, *, most: int = _MOST_WRITTEN) -> str:
-    """The formula as text that `parse` reads back as the same formula.
-
-    One that would take more than `most` characters is only described.
-    """
-    pieces: list[str] = []
-    length = 0
-    for piece in written(formula, _words):
-        pieces.append(piece)
-        length += len(piece)
-        if length > most:
-            return f"{''.join(pieces)[: min(most, 60)]}… ({formula.size} nodes)"
-    return "".join(pieces)
-
-
-def _words(node: Formula) -> list[Formula | str]:
-    """What a node is written as: text and parts."""
-    if node in (TRUE, FALSE):
-        return ["true" if node is TRUE else "false"]
-    if node.kind == LITERAL and node.variable is not None:
-        return [f"{_quoted(node.variable.name)}={_quoted(node.variable.text(node.index))}"]
-    if node.kind == NOT:
-        return ["!", *_bracketed(node.children[0])]
-    one_set = _as_set(node)
-    if one_set is not None:
-        return [one_set]
-    words: list[Formula | str] = []
-    for child in node.children:
-        words.append(" & " if node.kind == AND else " | ")
-        words.extend(_bracketed(child))
-    return words[1:]
-
-
-def _bracketed(part: Formula) -> list[Formula | str]:
-    return ["(", part, ")"] if part.kind in (AND, OR) and _as_set(part) is None else [part]
-
-
-def _as_set(node: Formula) -> str | None:
-    """A disjunction of states of one variable, in their order, as a set literal."""
-    variable = node.children[0].variable if node.kind == OR else None
-    if variable is None or any(child.variable != variable for child in node.children):
-        return None
-    indices = [child.index for child in node.children]
-    if indices != sorted(set(indices)):
-        return None
-    return f"{_quoted(variable.name)} in {{{', '.join(_quoted(variable.text(index)) for index in indices)}}}"
-
-
-def _states_of(variable: Variable) -> str:
-    return listed(variable.text(index) for index in range(variable.size))
-
-
-def _quoted(word: Any) -> str:
-    if _PLAIN.fullmatch(word) and word not in _RESERVED:
-        return str(word)
-    escaped = word.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+        part = self.draft.add(atom.said)
+        frame.add(self.draft.negation(part) if atom.negated else part)
