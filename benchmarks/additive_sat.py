@@ -56,7 +56,7 @@ def enumerate_sets(losses: Sequence[int], need: int, limit: float, solver: str =
 
 def needed(model: Any, states: Sequence[int]) -> tuple[list[int], int]:
     """What each feature of a row of a card can lose, and what sufficient reasons must keep."""
-    from quia.question import why
+    from quia.asking import why
 
     (found,) = model.inequalities(why(model, states))
     losses = [int(loss) for loss in found.losses]

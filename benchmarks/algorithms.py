@@ -20,11 +20,11 @@ import numpy.typing as npt
 from benchmarks.alarm import TimeIsUp, limited, without_collections
 from quia import paper
 from quia._kernel import Family, Graph, OverBudget
+from quia.asking import why
 from quia.complete import closed_form, complete_reason
 from quia.errors import TooLarge
 from quia.graph import DecisionGraph
 from quia.nnf import NNF
-from quia.question import why
 
 QUESTIONS = ("SR", "SSR", "NR", "SNR")
 PAPER: dict[str, Callable[..., paper.Family]] = {"SR": paper.sr, "SSR": paper.ssr, "NR": paper.nr, "SNR": paper.snr}

@@ -195,8 +195,8 @@ def _paper_loop(classifier: DecisionGraph, table: pa.Table) -> float:
     """Rows a second by the published algorithms: quia's complete reason, then its shortest reasons of both kinds."""
     from benchmarks.alarm import without_collections
     from quia import paper
+    from quia.asking import why
     from quia.complete import complete_reason
-    from quia.question import why
 
     questions = [why(classifier, row) for row in _states(classifier, table).tolist()]
     with without_collections():

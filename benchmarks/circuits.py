@@ -74,8 +74,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def measure(kind: str, made: Made, *, limit: float) -> dict[str, Any]:
     """One circuit: the size of the complete reasons of either decision, and what they cost."""
+    from quia.asking import why
     from quia.explanation import explain
-    from quia.question import why
 
     by_decision: dict[str, Any] = {}
     for decision, instances in _instances(made.classifier).items():

@@ -53,7 +53,7 @@ class RowExplainer {
       const std::size_t count = std::min(at_once_, rows - row);
       for (std::size_t k = 0; k < count; ++k) {
         const auto own = states.subspan((row + k) * width, width);
-        questions[k] = Question(own, graph_.decide(own), options_.keeps, options_.frozen);
+        questions[k] = Question(own, graph_.decide(own), options_.keeps, options_.frozen, graph_.impossible());
       }
       if (at_once_ > 1) {
         budget_.restart(Budget::no_timeout);

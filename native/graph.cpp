@@ -1,6 +1,7 @@
 #include "graph.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <queue>
 #include <stdexcept>
@@ -46,10 +47,12 @@ KeptClasses::KeptClasses(std::span<const std::uint8_t> keeps) : kept(keeps.data(
 }
 
 Question::Question(std::span<const std::int32_t> own_states, std::int32_t own_class, const KeptClasses& kept_classes,
-                   const std::uint8_t* frozen_variables)
+                   const std::uint8_t* frozen_variables, std::int32_t impossible)
     : states(own_states), decision(own_class), keeps(kept_classes), frozen(frozen_variables) {
+  if (!keeps.kept || decision < 0 || !keeps.kept[decision]) return;
+  const bool has_impossible = impossible >= 0 && impossible != decision;
   // Exact however many classes there are, where a mask would be cautious.
-  if (keeps.size == 1 && decision >= 0 && keeps.kept[decision]) keeps = {};
+  if (has_impossible ? keeps.size == 2 && keeps.kept[impossible] : keeps.size == 1) keeps = {};
 }
 
 void Graph::check(const GraphArrays& a) const {
@@ -61,6 +64,8 @@ void Graph::check(const GraphArrays& a) const {
   require(a.klass.size() == nodes, "klass and variable have different lengths");
   require(a.range_high.size() == ranges, "range_low and range_high have different lengths");
   require(a.class_count > 0, [&] { return "class_count is " + to_string(a.class_count); });
+  require(a.impossible >= -1 && a.impossible < a.class_count,
+          [&] { return "impossible is class " + to_string(a.impossible) + " of " + to_string(a.class_count); });
   require_offsets(a.edge_start, nodes, edges, "edge_start");
   require_offsets(a.range_start, edges, ranges, "range_start");
   for (std::size_t v = 0; v < a.state_counts.size(); ++v)
@@ -103,6 +108,7 @@ Graph::Graph(const GraphArrays& a) {
                       static_cast<std::uint32_t>(a.edge_start[i + 1]), 0});
   state_counts_.assign(a.state_counts.begin(), a.state_counts.end());
   class_count_ = a.class_count;
+  if (a.impossible >= 0) impossible_ = a.impossible;
   edges_.reserve(a.child.size());
   for (std::size_t e = 0; e < a.child.size(); ++e) {
     const std::int64_t first = a.range_start[e], end = a.range_start[e + 1];
@@ -134,6 +140,21 @@ bool Graph::takes_further(std::int32_t range, std::int32_t state) const {
   }
 }
 
+// What two classes (-1: several) are together: an impossible one is as good as none. False if they differ.
+bool Graph::join_classes(std::int32_t& klass, std::int32_t more) const {
+  if (klass == more || more == impossible_) return true;
+  const bool is_other = klass == impossible_;
+  klass = is_other ? more : -1;
+  return is_other;
+}
+
+// Whether every leaf at or below the node has its sole class; false may be cautious.
+bool Graph::has_one_class(std::int32_t node) const {
+  if (nodes_[node].variable < 0) return true;
+  if (impossible_ < 0) return nodes_[node].sole_class >= 0;
+  return nodes_[node].sole_class >= 0 && class_count_ <= 64 && std::has_single_bit(nodes_[node].class_mask);
+}
+
 void Graph::find_classes_below() {
   std::vector<std::uint8_t> has_parent(nodes_.size(), 0);
   std::vector<std::int32_t> height(nodes_.size(), 0);
@@ -149,7 +170,7 @@ void Graph::find_classes_below() {
       const std::int32_t child = edges_[e].child;
       node.class_mask |= nodes_[child].class_mask;
       tests = std::max(tests, height[child] + 1);
-      if (nodes_[child].sole_class != node.sole_class) node.sole_class = -1;
+      join_classes(node.sole_class, nodes_[child].sole_class);
       if (nodes_[child].variable >= 0 && has_parent[child]++) is_tree_ = false;
     }
   }
@@ -229,11 +250,12 @@ std::int32_t Graph::classify(const std::int32_t* states) const {
 }
 
 // All that unknown variables leave possible, children first. Every path of a graph with the weak test-once property is
-// possible, so at the first node whose children differ, its variable alone makes the difference.
+// possible, so at the first node whose children differ, its variable alone makes the difference. What is impossible
+// with the known variables makes none.
 std::int32_t Graph::classify_below(std::int32_t start, const std::int32_t* states) const {
   const auto followed = [&](std::int32_t node) -> std::span<const Edge> {
     const auto out = edges(node);
-    if (nodes_[node].sole_class >= 0) return {};
+    if (has_one_class(node)) return {};
     if (states[nodes_[node].variable] == unknown) return out;
     const std::int32_t j = taken(node, states[nodes_[node].variable]);
     return j < 0 ? out.first(0) : out.subspan(static_cast<std::size_t>(j), 1);
@@ -249,7 +271,7 @@ std::int32_t Graph::classify_below(std::int32_t start, const std::int32_t* state
     std::int32_t& here = classes[node];
     here = out.empty() ? nodes_[node].sole_class : classes[out.front().child];
     for (const Edge& edge : out)
-      if (classes[edge.child] != here) return -2 - nodes_[node].variable;
+      if (!join_classes(here, classes[edge.child])) return -2 - nodes_[node].variable;
   }
   return classes[start];
 }

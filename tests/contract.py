@@ -253,7 +253,11 @@ def _is_unknown(subject: Subject, feature: str, value: Any) -> bool:
 
 def check_reasons(subject: Subject, classifier: Any, rng: Random) -> None:
     """Reasons in any possible worlds, by the definition."""
-    question = random_question(rng, subject)
+    check_reasons_of(subject, classifier, random_question(rng, subject))
+
+
+def check_reasons_of(subject: Subject, classifier: Any, question: Question) -> None:
+    """The reasons that answer a question, and the nearest changes, by the definition."""
     costs = None if question.costs is None else question.costs.whole
     why = quia.Explanation(classifier, {}, question)
     expected = all_reasons(subject, question)

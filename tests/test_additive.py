@@ -22,12 +22,13 @@ import quia
 from additive_oracle import LEAST, PALETTES, Model, members, next_number, random_model, random_world, ranges, stepped
 from attack_additive import MEDIUM, SMALL, Disagreement, additive_of, check_model, question_of, value_of
 from quia import Additive, Variable
+from quia.asking import why
 from quia.costs import Costs
 from quia.cuts import Cut
 from quia.errors import GraphError, InstanceError, MissingValue, OutOfRange, Refuted, Unsupported
 from quia.extents import extents, within_table
 from quia.places import Between, Cuts, number_at, place, places
-from quia.question import Question, why
+from quia.question import Question
 from quia.region import Region
 from quia.sums import Rule
 from quia.terms import Line, Table

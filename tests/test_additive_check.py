@@ -12,9 +12,9 @@ import quia
 from additive_oracle import Model, random_model
 from attack_additive import additive_of, value_of
 from quia import Additive, Variable, additive_check
+from quia.asking import why
 from quia.errors import Refuted, Undecided
 from quia.patience import Clock
-from quia.question import why
 from quia.region import Region
 from quia.sums import Rule
 from quia.terms import Line, Table

@@ -10,9 +10,9 @@ import pytest
 
 import quia
 from quia import additive_asked
+from quia.asking import why
 from quia.bisecting import furthest, turning
 from quia.patience import Clock
-from quia.question import why
 from quia.reason_codes import _whole
 from quia.sums import Rule
 from quia.terms import Line

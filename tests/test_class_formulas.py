@@ -7,12 +7,12 @@ import pytest
 import oracle
 import quia
 from quia import DecisionGraph, GraphError, InstanceError, TooLarge, Unsupported, Variable, explain, formula, paper
+from quia.asking import ask
 from quia.complete import closed_form
 from quia.formula import conjunction, disjunction, negation, state
 from quia.formula import validity as validity_module
 from quia.formula.core import state_number
 from quia.nnf import NNF, Builder
-from quia.question import ask
 from strategies import random_graph, random_instance
 from test_formula import evaluated, random_formula, random_variables, table
 
@@ -44,7 +44,7 @@ def test_quantifying_a_class_formula_gives_the_closed_form():
         given = [state_number(graph.variables[v], states[v]) for v in graph.tested]
         found, rule = formula.quantify(given, delta)
         rules.add(rule)
-        assert formula.equivalent(found, formula.from_nnf(closed_form(graph, ask(graph, instance))))
+        assert formula.equivalent(found, formula.from_nnf(closed_form(graph, ask(graph, instance).question)))
         gamma = formula.to_nnf(found, graph.variables)
         names = [v.name for v in graph.variables]
         assert {frozenset(names[v] for v in r) for r in paper.nr(gamma)} == oracle.necessary_reasons(d, instance)

@@ -21,9 +21,10 @@ from ensemble_oracle import (
     random_states,
 )
 from quia import ensemble_box, ensemble_plain
+from quia.asking import why
 from quia.errors import Refuted, Undecided
 from quia.patience import Clock
-from quia.question import Question, why
+from quia.question import Question
 from quia.region import Region
 from quia.sums import RULES
 

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 import quia
+from quia.asking import Terms, ask, why
 from quia.errors import InstanceError
-from quia.question import Terms, ask, given_values, why
+from quia.question import given_values
 from quia.region import Region
 from quia.variables import UNKNOWN
 
@@ -43,7 +44,7 @@ def test_why_keeps_the_decision_alone_and_why_not_all_but_the_class(iris: Any) -
     assert (plain.target, plain.keeps(1)) == (None, {1})
     assert (against.target, against.keeps(0), against.keeps(1)) == (2, {0, 1}, {0, 1})
     assert against.keeps(2) == {0, 1}, "the decision is not kept, so there is nothing to ask"
-    question = ask(iris, {"W": 0.5}, against="b")
+    _, question = ask(iris, {"W": 0.5}, against="b")
     assert (question.states, question.decision, question.keeps, question.against) == ((0, UNKNOWN), 0, {0, 2}, "b")
     assert (question.classes, question.variables) == (("a", "b", "c"), iris.variables)
     assert why(iris, (1, UNKNOWN)).keeps == {1}
@@ -75,7 +76,7 @@ def test_what_cannot_be_asked(iris: Any, asked: dict[str, Any], fault: str) -> N
 
 
 def test_what_is_frozen_holds_the_possible_worlds(admissions: Any) -> None:
-    question = ask(admissions, APPLICANT, frozen=["GPA", "Essay"])
+    _, question = ask(admissions, APPLICANT, frozen=["GPA", "Essay"])
     (gpa, essay), names = question.frozen, [v.name for v in question.variables]
     assert (names[gpa], names[essay]) == ("GPA", "Essay")
     assert question.within == Region.at(question.variables, question.states, (gpa, essay))
@@ -87,7 +88,7 @@ def test_what_is_frozen_holds_the_possible_worlds(admissions: Any) -> None:
 
 
 def test_freezing_leaves_what_else_is_impossible(admissions: Any) -> None:
-    question = ask(admissions, APPLICANT, frozen=["GPA"])
+    _, question = ask(admissions, APPLICANT, frozen=["GPA"])
     (gpa,), sat = question.frozen, 0
     tight = replace(question, possible=Region(question.variables, {sat: ((0, 0),), gpa: ((0, 1),)}))
     assert not tight.is_only_frozen and tight.within.states(gpa) == ((question.states[gpa],) * 2,)
@@ -98,7 +99,7 @@ def test_freezing_leaves_what_else_is_impossible(admissions: Any) -> None:
 
 
 def test_unknown_variables_cannot_be_held(admissions: Any) -> None:
-    question = ask(admissions, {**APPLICANT, "GPA": None}, frozen=["GPA"])
+    _, question = ask(admissions, {**APPLICANT, "GPA": None}, frozen=["GPA"])
     gpa = question.frozen[0]
     assert question.states[gpa] == UNKNOWN and question.within.bounds == {}
     assert question.worlds(range(4)).bounds.keys() == set(range(4)) - {gpa}
@@ -106,7 +107,7 @@ def test_unknown_variables_cannot_be_held(admissions: Any) -> None:
 
 
 def test_worlds_keep_or_change(admissions: Any) -> None:
-    question = ask(admissions, APPLICANT)
+    _, question = ask(admissions, APPLICANT)
     own = {v: ((s, s),) for v, s in enumerate(question.states)}
     assert question.worlds([1, 2]).bounds == {1: own[1], 2: own[2]}
     assert question.worlds_changing([1, 2]).bounds == {0: own[0], 3: own[3]}
@@ -121,7 +122,7 @@ def test_worlds_keep_or_change(admissions: Any) -> None:
 
 @pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
 def test_questions_travel(admissions: Any, way: Any) -> None:
-    question = ask(admissions, APPLICANT, against="Accept", frozen=["GPA"], costs={"SAT": 0.5})
+    _, question = ask(admissions, APPLICANT, against="Accept", frozen=["GPA"], costs={"SAT": 0.5})
     assert question.is_only_frozen  # kept from now on, and not taken along
     again = way(question)
     for name in question.__dataclass_fields__:

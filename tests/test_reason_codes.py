@@ -16,8 +16,8 @@ import pytest
 import quia
 from ensemble_oracle import random_ensemble, scores_of
 from quia import Additive, Variable
+from quia.asking import why as asked
 from quia.cli import main
-from quia.question import why as asked
 from quia.sums import Rule
 from quia.terms import Line, Table
 

@@ -14,10 +14,11 @@ import pytest
 
 import quia
 from contract import EscapeOnly, Subject, World, random_states
+from quia.asking import ask
 from quia.cuts import nearest_single
 from quia.errors import InstanceError, Refuted, TooLarge
 from quia.literal import Literal, State
-from quia.question import Question, ask
+from quia.question import Question
 from quia.ranges import members, union
 from quia.reason import Reason
 from quia.region import Region
@@ -273,7 +274,7 @@ def test_claims_against_the_definitions(made: Any, kind: Any, unknown: float, se
     for _ in range(150):
         classifier, twin = made(rng)
         instance, asked = random_question(rng, twin, unknown)
-        question = ask(classifier, instance, **asked)
+        _, question = ask(classifier, instance, **asked)
         for intervals, maximal in product((True, False), repeat=2):
             brute = Brute(twin, question, intervals)
             said = random_claim(rng, brute, kind)

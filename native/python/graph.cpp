@@ -38,7 +38,7 @@ Question make_question(const Graph& graph, const Array<std::int32_t>& states, co
   if (kept.kept && !kept.kept[decision])
     throw std::invalid_argument("the instance has class " + std::to_string(decision) +
                                 ", which is not among those that keep the decision");
-  return Question(span(states), decision, kept, checked_frozen(frozen, graph.variable_count()));
+  return Question(span(states), decision, kept, checked_frozen(frozen, graph.variable_count()), graph.impossible());
 }
 
 // The chunks' columns end to end, each chunk given up as soon as it is copied.
@@ -139,14 +139,15 @@ void bind_graph(nb::module_& module) {
           "__init__",
           [](Graph* self, Array<std::int32_t> variable, Array<std::int32_t> klass, Array<std::int64_t> edge_start,
              Array<std::int32_t> child, Array<std::int64_t> range_start, Array<std::int32_t> range_low,
-             Array<std::int32_t> range_high, Array<std::int32_t> state_counts, std::int32_t class_count) {
-            const GraphArrays arrays{span(variable),   span(klass),        span(edge_start),
-                                     span(child),      span(range_start),  span(range_low),
-                                     span(range_high), span(state_counts), class_count};
+             Array<std::int32_t> range_high, Array<std::int32_t> state_counts, std::int32_t class_count,
+             std::int32_t impossible) {
+            const GraphArrays arrays{span(variable),    span(klass),     span(edge_start), span(child),
+                                     span(range_start), span(range_low), span(range_high), span(state_counts),
+                                     class_count,       impossible};
             without_gil([&] { return new (self) Graph(arrays); });
           },
           "variable"_a, "klass"_a, "edge_start"_a, "child"_a, "range_start"_a, "range_low"_a, "range_high"_a,
-          "state_counts"_a, "class_count"_a)
+          "state_counts"_a, "class_count"_a, "impossible"_a = -1)
       .def_prop_ro("node_count", &Graph::node_count)
       .def_prop_ro("is_tree", &Graph::is_tree)
       .def(

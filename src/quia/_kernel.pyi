@@ -119,8 +119,11 @@ class Graph:
         range_high: _Int32,
         state_counts: _Int32,
         class_count: int,
+        impossible: int = -1,
     ) -> None:
         """Copies the arrays and checks every index; ValueError names the first fault.
+
+        `impossible` is a class whose leaves no possible instance reaches (-1: none).
 
         Node i tests variable[i] (-1 at leaves), has class klass[i] (-1 at inner nodes) and the edges edge_start[i] …
         edge_start[i+1]-1. Edge e leads to child[e] for the states of its ranges range_start[e] … range_start[e+1]-1.
@@ -132,7 +135,8 @@ class Graph:
     def classify(self, states: _Int32, *, threads: int = 2) -> _Int32:
         """The class of each row of states (rows × variables), the same whatever its unknown variables are.
 
-        -1 where no edge takes a row's state; -2 - v where the class depends on the unknown variable v.
+        -1 where no edge takes a row's state; -2 - v where the class depends on the unknown variable v. Leaves of the
+        impossible class are left out where unknown variables may lead elsewhere.
         """
     def necessary(
         self,
@@ -148,10 +152,10 @@ class Graph:
         """The necessary reasons of the decision on one instance (prime implicates of its complete reason).
 
         `keeps` is the set of classes that leave the decision as it is: one entry for each, nonzero if it does. None is
-        the instance's own class alone (why that class); all but one asks why not that one. ValueError if the
-        instance's own class is not in the set. Frozen variables count as given. `shortest` keeps the shortest
-        (cheapest) only. Where a limit ends the work the family is not `complete`: of a tree it has the reasons found
-        so far, of a shared graph, and of the shortest, none.
+        the instance's own class alone, with the impossible one (why that class); all but one asks why not that one, and
+        has the impossible class only where it says so. ValueError if the instance's own class is not in the set. Frozen
+        variables count as given. `shortest` keeps the shortest (cheapest) only. Where a limit ends the work the family
+        is not `complete`: of a tree it has the reasons found so far, of a shared graph, and of the shortest, none.
 
         Complexity: the shortest of a tree, one walk over the part of it at most that many changes away; of a graph,
         a few linear passes and the size of the answer's diagram.

@@ -161,6 +161,18 @@ class Additive(ByFields, ClassifierBase):
             variables[names.index(name)] = Variable.line(name, low, high, missing=variable.missing)
         return replace(self, variables=tuple(variables))
 
+    def refined(self, variables: tuple[Variable, ...]) -> Additive:
+        """The same model over variables that have all cuts of its own, and more."""
+        from quia.refine import first_states
+
+        terms = list(self.terms)
+        for at, term in enumerate(self.terms):
+            own, finer = self.variables[term.variable], variables[term.variable]
+            if isinstance(term, Table) and own.size != finer.size:
+                rows = np.repeat(np.arange(own.size), np.diff(first_states(own, finer)))
+                terms[at] = replace(term, values=term.values[rows])
+        return replace(self, variables=variables, terms=tuple(terms))
+
     def reaching(self, instance: Any) -> Additive:
         """The model itself, or where a number of an instance is outside its range, with that widened and a note."""
         model = self

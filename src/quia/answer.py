@@ -80,6 +80,7 @@ class Answer(AboutQuestion):
             "instance": self.plain_instance,
             "states": {self.variables[v].name: self.variables[v].text(states[v]) for v in known},
             **({"unknown": list(self.unknown)} if self.unknown else {}),
+            **({"possible": list(self.question.told)} if self.question.told else {}),
             "decision": self.decision,
             "against": self.against,
             "general": self.is_general,

@@ -6,15 +6,16 @@ decisions is (Darwiche & Hirth, ECAI 2020; the paper's Luna).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from quia.arguments import feature_indices, seconds
+from quia.asking import Terms
 from quia.classifier import Classifier, FindsBias, escape_within, loaded, offers
 from quia.errors import TooLarge
 from quia.literal import Literal, State, all_of
 from quia.patience import Clock, OutOfTime
-from quia.question import Terms
 from quia.reasons import Reasons
 from quia.region import Region
 
@@ -29,8 +30,9 @@ class Bias:
     `reasons` are the necessary reasons that speak of protected features only, found when they are read; `changes` are
     regions of protected features' states, in all of which the decision is `changed_decision` (none, where a timeout was
     too short to find the nearest), or, if that is not `certain`, in which it is so for some values of the features that
-    are unknown. In an explanation `against` a class, the question is whether they alone can change the decision to that
-    class.
+    are unknown. A decision is not biased, but only `is_vacuous`ly so, if no possible world differs in protected
+    features alone. In an explanation `against` a class, the question is whether they alone can change the decision to
+    that class.
     """
 
     protected: tuple[str, ...]
@@ -41,6 +43,7 @@ class Bias:
     changed_decision: str | None = None
     against: str | None = None
     certain: bool = True
+    is_vacuous: bool = False
 
     def __bool__(self) -> bool:
         if self.biased is None:
@@ -63,6 +66,7 @@ class Bias:
             "changes": [literal.condition for literal in self.changes],
             "decision": self.changed_decision,
             "certain": self.certain,
+            **({"vacuous": True} if self.is_vacuous else {}),
         }
 
     def __str__(self) -> str:
@@ -70,6 +74,8 @@ class Bias:
             return f"perhaps biased: time ran out before it was told {self._whether}"
         if not self.biased:
             stays = f"be {self.decision}" if self.against is None else f"not be {self.against}"
+            if self.is_vacuous:
+                return f"not biased, but vacuously: no possible world differs in {' and '.join(self.protected)} alone"
             return f"not biased: {_whatever(self.protected)}, the decision would {stays}"
         if not self.changes:
             other = "another one" if self.against is None else self.against
@@ -118,17 +124,24 @@ def _all(states: Sequence[Literal]) -> str:
 
 
 def bias_of_classifier(
-    classifier: Classifier, protected: Collection[str], *, timeout: float | None = None
+    classifier: Classifier,
+    protected: Collection[str],
+    *,
+    within: Mapping[str, Any] | None = None,
+    given: Any = None,
+    timeout: float | None = None,
 ) -> ClassifierBias:
     """Whether any decision of the classifier is biased against protected features.
+
+    Two instances prove it. With `within` and `given`, as for `explain`, both of them are possible.
 
     A graph is walked with two instances at once that must agree on every other feature; of a circuit instances are
     tried, and where none is biased it is compiled; any other classifier is cut into regions until each has one class.
     Complexity: pairs of nodes for trees; else exponential in the worst case, so it gives up with TooLarge at a limit; a
     classifier that is cut into regions also when `timeout` is over.
     """
-    classifier = loaded(classifier)
-    variables = classifier.variables
+    terms = Terms.of(loaded(classifier), within=within, given=given)
+    classifier, variables = terms.classifier, terms.variables
     index = {v.name: i for i, v in enumerate(variables)}
     guarded = feature_indices(index, protected, "protected", or_one=True)
     names = tuple(variables[v].name for v in guarded)
@@ -136,8 +149,8 @@ def bias_of_classifier(
         return ClassifierBias(names, False)
     found = (
         classifier.differing(guarded)
-        if offers(classifier, FindsBias)
-        else differing(classifier, guarded, Clock(seconds(timeout)))
+        if offers(classifier, FindsBias) and not terms.worlds.possible.bounds
+        else differing(terms, guarded, Clock(seconds(timeout)))
     )
     if found is None:
         return ClassifierBias(names, False)
@@ -146,21 +159,21 @@ def bias_of_classifier(
     return ClassifierBias(names, True, one, decided, other, otherwise)
 
 
-def differing(
-    classifier: Classifier, protected: Collection[int], clock: Clock
-) -> tuple[Sequence[int], Sequence[int]] | None:
+def differing(terms: Terms, protected: Collection[int], clock: Clock) -> tuple[Sequence[int], Sequence[int]] | None:
     """Two instances that differ in protected variables only and are decided differently, by `escape` alone.
 
     A region in which all instances have one class holds none; one in which nothing but protected variables differ and
     there are two classes holds such a pair; any other is cut in two. None if there are none.
     """
-    terms = Terms.of(classifier)
-    work = [Region(terms.variables)]
+    classifier, worlds = terms.classifier, terms.worlds
+    work = [worlds.possible]
     for _ in range(MOST_REGIONS):
         if not work:
             return None
         region = work.pop()
-        one = region.nearest([-1] * len(terms.variables))
+        one = worlds.member(region)
+        if one is None:
+            continue
         question = terms.question(one, classifier.decide(one))
         try:
             other = escape_within(classifier, question, region, clock)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,7 @@ class Circuit(ClassifierBase):
     classes: tuple[str, ...]
     formulas: tuple[NNF | None, NNF | None]
     kind: str = "circuit"
+    any_worlds: ClassVar[bool] = True
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -123,7 +124,10 @@ class Circuit(ClassifierBase):
         known = np.array(question.states, np.int32)
         held = np.zeros(len(self.variables), bool)
         held[list(question.frozen)] = True
-        return formula.replaced(lambda v, s: np.where(known[v] != s, 0, np.where(held[v], 1, 2)))
+        only = _only_states(len(self.variables), question.possible)
+        return formula.replaced(
+            lambda v, s: np.where(only[v] == s, 1, np.where(known[v] != s, 0, np.where(held[v], 1, 2)))
+        )
 
     def escape(self, question: Question, region: Region) -> tuple[int, ...] | None:
         """An instance in the region, and possible, whose class does not keep the decision; None if there is none.
@@ -161,9 +165,7 @@ class Circuit(ClassifierBase):
     def outside(self, label: int, states: Sequence[int], region: Region) -> tuple[int, ...] | None:
         """An instance in the region that `label` does not take, with these states where it can; None if none is."""
         formula = self._known(label)
-        only = np.full(len(self.variables), -1, np.int32)  # the one state that the region leaves a variable, or -1
-        for variable, ranges in region.bounds.items():
-            only[variable] = ranges[0][0] if ranges in (((0, 0),), ((1, 1),)) else -1
+        only = _only_states(len(self.variables), region)
         # A literal cannot be made false only if its variable has no other state.
         values = formula.values(lambda v, s: only[v] == s)
         if values[-1]:
@@ -181,6 +183,14 @@ class Circuit(ClassifierBase):
                 cure="load it together with the circuit of the other class",
             )
         return formula
+
+
+def _only_states(variables: int, region: Region) -> npt.NDArray[np.int32]:
+    """The one state that a region leaves each variable, or -1."""
+    only = np.full(variables, -1, np.int32)
+    for variable, ranges in region.bounds.items():
+        only[variable] = ranges[0][0] if ranges in (((0, 0),), ((1, 1),)) else -1
+    return only
 
 
 def literals_to_negate(

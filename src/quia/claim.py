@@ -7,7 +7,6 @@ the numbers of that part.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +17,7 @@ from quia.errors import InstanceError, MissingValue, Refuted, did_you_mean, show
 from quia.literal import Literal
 from quia.question import Question
 from quia.ranges import Ranges, covers, intersection, union
+from quia.refine import coarse_state, fine_states
 from quia.region import Region
 from quia.variables import UNKNOWN, Variable, tested_values
 
@@ -42,7 +42,7 @@ class Statement:
     def of(variable: Variable, literal: Literal) -> Statement:
         """What a literal says, of the variable or of the same one with more cuts."""
         finer = literal.variable
-        touched = union((_coarse(variable, finer, a), _coarse(variable, finer, b)) for a, b in literal.ranges)
+        touched = union((coarse_state(variable, finer, a), coarse_state(variable, finer, b)) for a, b in literal.ranges)
         return Statement(variable, literal, touched)
 
     @staticmethod
@@ -74,7 +74,7 @@ class Statement:
 
     def part(self, state: int) -> str:
         """The first interval of a state, or its name, for which it holds."""
-        inside = intersection(self.literal.ranges, (_fine(self.variable, self.literal.variable, state),))
+        inside = intersection(self.literal.ranges, (fine_states(self.variable, self.literal.variable, state),))
         return Literal(self.literal.variable, inside[:1]).text
 
     def is_just(self, state: int) -> bool:
@@ -176,23 +176,3 @@ def _is_condition(variable: Variable, text: str) -> bool:
 
 def _is_list(said: Any) -> bool:
     return isinstance(said, (list, tuple, set, frozenset))
-
-
-def _coarse(variable: Variable, finer: Variable, state: int) -> int:
-    """The state that a state of the same variable with more cuts lies in."""
-    if variable.size == finer.size:
-        return state
-    if finer.is_missing_state(state):
-        return variable.size - 1
-    return bisect_left(variable.below, finer.below[state]) if state < len(finer.below) else len(variable.below)
-
-
-def _fine(variable: Variable, finer: Variable, state: int) -> tuple[int, int]:
-    """The first and the last of the states, of the same variable with more cuts, that lie in a state."""
-    if variable.size == finer.size:
-        return state, state
-    if variable.is_missing_state(state):
-        return finer.size - 1, finer.size - 1
-    first = bisect_left(finer.below, variable.below[state - 1]) + 1 if state else 0
-    last = bisect_left(finer.below, variable.below[state]) if state < len(variable.below) else len(finer.below)
-    return first, last

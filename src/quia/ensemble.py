@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -198,6 +198,15 @@ class Ensemble(ByFields, ClassifierBase):
             known = _kernel.Inquiry(self.kernel, np.array(question.states, np.int32), keeps)
             self._inquiries[question] = known
         return known
+
+    def refined(self, variables: tuple[Variable, ...]) -> Ensemble:
+        """The same ensemble over variables that have all cuts of its own, and more."""
+        from quia.refine import refine_ranges
+
+        trees = self.trees
+        of_range = np.repeat(trees.variable, np.diff(trees.range_start))
+        low, high = refine_ranges(self.variables, variables, of_range, trees.low, trees.high)
+        return replace(self, variables=variables, trees=replace(trees, low=low, high=high))
 
     def plain_escape(self, question: Question, region: Region, clock: Callable[[], None]) -> tuple[int, ...] | None:
         """What `escape` gives, by a plain search that shares nothing with the kernel's; it takes far longer."""

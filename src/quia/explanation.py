@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quia.answer import Answer, Shares
 from quia.arguments import feature_indices, flag, seconds, several, whole_or_all
+from quia.asking import ask
 from quia.bias import Bias
 from quia.caching import cached_property
 from quia.classifier import (
@@ -28,19 +29,22 @@ from quia.classifier import (
     offers,
 )
 from quia.complete import complete_reason, of_necessary, of_sufficient
+from quia.constrained import Constrained
 from quia.counterfactual import Counterfactuals, changes, told, without_missing
-from quia.errors import TooLarge, Unsupported, with_article
+from quia.errors import InstanceError, TooLarge, Unsupported, with_article
 from quia.extents import within_table
 from quia.families import Families, FindsReasons, Found
 from quia.general import GeneralReasons
 from quia.nnf import NNF
 from quia.patience import PATIENCE, Clock, OutOfTime, Patience
 from quia.pickling import ByFields
-from quia.question import AboutQuestion, Question, ask, given_values
+from quia.question import AboutQuestion, Question, given_values
+from quia.ranges import difference, size
 from quia.reason import KINDS, Kind, Members, Reason
 from quia.reasons import Reasons
 from quia.reference import Reference
 from quia.search import SearchedReasons
+from quia.superfluous import Superfluity
 from quia.variables import UNKNOWN, decide_instance
 from quia.widen import Widening, common_reason
 
@@ -60,17 +64,25 @@ def explain(
     *,
     against: str | None = None,
     frozen: Collection[str] = (),
+    within: Mapping[str, Any] | None = None,
+    only_up: Collection[str] = (),
+    only_down: Collection[str] = (),
+    near: Mapping[str, Any] | None = None,
+    given: Any = None,
     costs: Mapping[str, Any] | None = None,
     data: Any = None,
 ) -> Explanation:
     """Why a classifier decided on an instance as it did; with `against`, why it did not decide for that class.
 
-    `frozen` features cannot change: they count as given, and no reason mentions them. `costs` say what changing a
-    feature costs (1 where nothing is said), so that 'shortest' means 'cheapest'. A value may be missing if the decision
-    does not depend on it: the reasons then hold whatever it is, and do not mention it. With a reference table, `data`,
-    the widest of several general reasons is the one that fits the most of its rows, and each knows how many; what
-    `Reference.of_table` makes of a table once serves many instances. Numbers of a model that does not cut them, and
-    that have no range yet, then lie where they lie in that table.
+    `frozen` features cannot change: they count as given, and no reason mentions them. Only worlds that are possible
+    count: `within` has conditions on features (`{"age": ">= 52"}`), those in `only_up` and `only_down` cannot fall or
+    rise from where they are, those in `near` stay so near to it (`{"income": 5000}`, or `"10%"` of their range), and
+    `given` are constraints between features, text or formulas (`"pregnant=yes -> sex=female"`). `costs` say what
+    changing a feature costs (1 where nothing is said), so that 'shortest' means 'cheapest'. A value may be missing if
+    the decision does not depend on it: the reasons then hold whatever it is, and do not mention it. With a reference
+    table, `data`, the widest of several general reasons is the one that fits the most of its rows, and each knows how
+    many; what `Reference.of_table` makes of a table once serves many instances. Numbers of a model that does not cut
+    them, and that have no range yet, then lie where they lie in that table.
 
     >>> import quia
     >>> switch = quia.DecisionGraph.from_dict({
@@ -84,9 +96,20 @@ def explain(
     classifier = loaded(classifier)
     if data is not None and not isinstance(data, Reference) and offers(classifier, TakesRanges):
         classifier = within_table(classifier, data)
-    question = ask(classifier, instance, against=against, frozen=frozen, costs=costs)
-    reference = None if data is None else Reference.of_table(classifier, data)
-    return Explanation(classifier, given_values(classifier.variables, instance), question, reference)
+    asked, question = ask(
+        classifier,
+        instance,
+        against=against,
+        frozen=frozen,
+        costs=costs,
+        within=within,
+        only_up=only_up,
+        only_down=only_down,
+        near=near,
+        given=given,
+    )
+    reference = None if data is None else Reference.of_table(asked, data)
+    return Explanation(asked, given_values(asked.variables, instance), question, reference)
 
 
 def _undecided(what: str, timeout: float | None) -> TooLarge:
@@ -128,7 +151,7 @@ class Explanation(ByFields, AboutQuestion):
         Where the classifier has no closed form of it, it is made of the diagram of all sufficient reasons, or is the
         conjunction of all necessary ones; TooLarge if they cannot be found.
         """
-        if offers(self.classifier, HasCompleteReason) and self.question.is_only_frozen:
+        if answers_directly(self.classifier, self.question) and offers(self.classifier, HasCompleteReason):
             return complete_reason(self.classifier, self.question)
         sufficient = self.find("sufficient", False, Patience(None)).family
         if sufficient is not None and sufficient.is_zdd:
@@ -155,7 +178,7 @@ class Explanation(ByFields, AboutQuestion):
         """
         if all(self.variables[v].size <= 2 for v in self.classifier.tested):
             return self.complete_reason
-        if offers(self.classifier, HasGeneralReason) and self.question.is_only_frozen:
+        if answers_directly(self.classifier, self.question) and offers(self.classifier, HasGeneralReason):
             return self.classifier.general_reason(self.question)
         kind = with_article(self.classifier.kind)
         where = "for some worlds only" if offers(self.classifier, HasGeneralReason) else f"for {kind}"
@@ -167,7 +190,7 @@ class Explanation(ByFields, AboutQuestion):
     @property
     def has_closed_form(self) -> bool:
         """Whether the complete reason is made from the classifier, not from all necessary reasons."""
-        return offers(self.classifier, HasCompleteReason) and self.question.is_only_frozen
+        return answers_directly(self.classifier, self.question) and offers(self.classifier, HasCompleteReason)
 
     @property
     def is_constant(self) -> bool:
@@ -240,10 +263,13 @@ class Explanation(ByFields, AboutQuestion):
         # A method and its arguments, unlike a lambda, can be pickled.
         search = partial(self.find, kind, shortest)
         found = (kind, self.variables, self.states, limit, patience, search)
+        is_tied = kind == "sufficient" and isinstance(self.classifier, Constrained)
         if not form.general:
-            return Reasons(*found, reference=self.reference, **how)
+            implied = Superfluity(self.classifier, self.question) if is_tied else None
+            return Reasons(*found, reference=self.reference, superfluous=implied, **how)
         widening = Widening(self.classifier, self.question, kind, form.intervals, self.reference)
-        return GeneralReasons(*found, widening=widening, **how)
+        implied = Superfluity(self.classifier, self.question, widening) if is_tied else None
+        return GeneralReasons(*found, widening=widening, superfluous=implied, **how)
 
     def find(self, kind: Kind, shortest: bool, patience: Patience, wait: float | None = None) -> Found:
         """The reasons of a kind as sets of variables; what was worked out is kept. `wait` as for `FindsReasons`."""
@@ -253,16 +279,18 @@ class Explanation(ByFields, AboutQuestion):
     def is_searched(self) -> bool:
         """Whether no structure of the classifier gives the reasons, so that they are looked for one by one."""
         closed = (ListsReasons, HasCompleteReason)
-        return not self.question.is_only_frozen or not any(offers(self.classifier, form) for form in closed)
+        is_closed = answers_directly(self.classifier, self.question)
+        return not is_closed or not any(offers(self.classifier, form) for form in closed)
 
     @cached_property
     def _families(self) -> FindsReasons:
         classifier, question = self.classifier, self.question
-        if question.is_only_frozen and offers(classifier, ListsReasons):
+        is_closed = answers_directly(classifier, question)
+        if is_closed and offers(classifier, ListsReasons):
             return Families.of(partial(classifier.find_necessary, question), question.costs)
-        if question.is_only_frozen and offers(classifier, HasCompleteReason):
+        if is_closed and offers(classifier, HasCompleteReason):
             return Families.of(self.complete_reason.find_necessary, question.costs)
-        if answers_directly(classifier, question) and offers(classifier, FindsOwnReasons):
+        if is_closed and offers(classifier, FindsOwnReasons):
             return classifier.reasons_of(question)
         return SearchedReasons.of(classifier, question)
 
@@ -306,7 +334,8 @@ class Explanation(ByFields, AboutQuestion):
             return found
         # Whatever is shortest needs a value to go missing: ask what would be if none could.
         advisable = without_missing(self.question)
-        return found if advisable.is_only_frozen else self._nearest_of(advisable, limit, patience, missing)
+        is_same = advisable.possible.bounds == self.question.possible.bounds
+        return found if is_same else self._nearest_of(advisable, limit, patience, missing)
 
     def _nearest_of(self, question: Question, limit: int | None, patience: Patience, missing: bool) -> Counterfactuals:
         asked = self if question is self.question else replace(self, question=question)
@@ -355,7 +384,12 @@ class Explanation(ByFields, AboutQuestion):
 
     def _encoded(self, other_instance: Any) -> tuple[int, ...]:
         states = self.classifier.encode(other_instance)
-        decide_instance(self.classifier, states, other_instance)  # refuses what is not decided
+        label = decide_instance(self.classifier, states, other_instance)  # refuses what is not decided
+        if isinstance(self.classifier, Constrained) and label == self.classifier.impossible:
+            raise InstanceError(
+                f"the other instance is impossible: it breaks one of the constraints {'; '.join(self.question.told)};"
+                " correct the one or the other"
+            )
         return states
 
     def holds_without(self, features: Collection[str], *, timeout: float | None = None) -> bool:
@@ -418,12 +452,29 @@ class Explanation(ByFields, AboutQuestion):
         except TooLarge:
             return Bias(names, None, self.decision, reasons, against=self.against)
         if not is_biased:
-            return Bias(names, False, self.decision, reasons, against=self.against)
+            is_vacuous = bool(names) and not self._can_differ(protected)
+            return Bias(names, False, self.decision, reasons, against=self.against, is_vacuous=is_vacuous)
         nearest = alone.counterfactuals(limit=1, timeout=timeout, missing=True)
         if not nearest:  # the time was too short even for one
             return Bias(names, True, self.decision, reasons, against=self.against)
         found = (nearest[0].changes, nearest[0].decision, self.against, nearest[0].certain)
         return Bias(names, True, self.decision, reasons, *found)
+
+    def _can_differ(self, protected: Collection[int]) -> bool:
+        """Whether a possible world differs from the instance in some of these variables, and in no other."""
+        question = self.question.freeze(())
+        worlds = question.worlds_changing(protected)
+        constraint = self.classifier.constraint if isinstance(self.classifier, Constrained) else None
+        for v in protected:
+            if self.states[v] == UNKNOWN:
+                if v not in self.classifier.tested and size(worlds.states(v)) > 1:
+                    return True  # no decision depends on it
+                continue
+            others = difference(worlds.states(v), ((self.states[v], self.states[v]),))
+            changed = worlds.replaced({v: others})
+            if others and (constraint is None or constraint.left_by(changed) is not None):
+                return True
+        return False
 
     def reason_codes(self, n: int = 4, *, timeout: float | None = None) -> ReasonCodes:
         """The n principal reasons of the decision: features of a shortest sufficient reason, with what is favourable.

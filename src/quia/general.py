@@ -151,7 +151,16 @@ class GeneralReasons(Reasons):
             return as_it_is, True, True
         with patience.step() as clock:
             found, is_whole, in_time = self.widening.reasons(members, clock, most=most)
+        if self.superfluous is not None:
+            found = map(self._with_cover, found)
         return (found, True, True) if is_whole else (tuple(islice(found, 1)) or as_it_is, False, in_time)
+
+    def _with_cover(self, reason: Reason) -> Reason:
+        """The same, which knows whether another one implies it."""
+        members = tuple(map(self._index, reason.features))
+        ranges = tuple(literal.ranges for literal in reason.literals)
+        is_implied = self.superfluous is not None and self.superfluous(members, ranges)
+        return reason.implied() if is_implied else reason
 
     @cached_property
     def count(self) -> int | None:

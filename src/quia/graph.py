@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from quia import _kernel
 from quia.caching import cached_property
 from quia.classifier import ClassifierBase
 from quia.consistent import Edges, establish
-from quia.errors import MissingValue, listed
+from quia.errors import GraphError, MissingValue, listed
 from quia.graph_arrays import Ints, flat_edges, names_of_copies, what_changed
 from quia.pickling import ByFields
 from quia.variables import UNKNOWN, Variable, tested_values
@@ -40,7 +41,9 @@ class DecisionGraph(ByFields, ClassifierBase):
     `range_start[e] … range_start[e+1]`, each from `low` to `high`, both included. On every path the edges of a node
     part the states that are still possible there (the weak test-once property).
 
-    `names` are the nodes' names, if they have any; `notes` say what was changed to get here.
+    `names` are the nodes' names, if they have any; `notes` say what was changed to get here. `impossible` is the index
+    of a class whose leaves no possible instance reaches, -1 if there is none: unknown values are not such that the
+    instance is impossible, and no reason need speak of what is.
 
     >>> graph = DecisionGraph.from_dict({
     ...     "quia": 1, "variables": {"SAT": {"kind": "numeric"}}, "classes": ["no", "yes"], "root": "sat",
@@ -59,10 +62,17 @@ class DecisionGraph(ByFields, ClassifierBase):
     range_start: Ints
     low: Ints
     high: Ints
+    any_worlds: ClassVar[bool] = True
     names: tuple[str, ...] | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
+    impossible: int = field(default=-1, repr=False)
 
     def __post_init__(self) -> None:
+        if not -1 <= self.impossible < len(self.classes):
+            raise GraphError(
+                f"the impossible class is {self.impossible}; give the index of one of the {len(self.classes)} classes,"
+                " or -1 for none"
+            )
         for array in self.arrays:
             array.setflags(write=False)
 
@@ -76,6 +86,7 @@ class DecisionGraph(ByFields, ClassifierBase):
         *,
         names: Sequence[str] | None = None,
         notes: Sequence[str] = (),
+        impossible: int = -1,
     ) -> DecisionGraph:
         """A graph from plain lists, children first, root last; it is made consistent, and edges are checked.
 
@@ -91,6 +102,7 @@ class DecisionGraph(ByFields, ClassifierBase):
             *flat_edges(made.edges),
             names=None if names is None else tuple(names_of_copies(made.origin, names)),
             notes=(*notes, *what_changed(made.origin, called)),
+            impossible=impossible,
         )
 
     @staticmethod
@@ -136,6 +148,7 @@ class DecisionGraph(ByFields, ClassifierBase):
             self.variables == other.variables
             and self.classes == other.classes
             and self.names == other.names
+            and self.impossible == other.impossible
             and all(np.array_equal(a, b) for a, b in zip(self.arrays, other.arrays, strict=True))
         )
 
@@ -200,28 +213,46 @@ class DecisionGraph(ByFields, ClassifierBase):
             high.astype(np.int32),
             sizes,
             len(self.classes),
+            self.impossible,
         )
 
     def complete_reason(self, question: Question) -> NNF:
         """Why the decision is what it is, in closed form (paper: Prop. 7 and 8). Complexity: linear in the graph."""
         from quia.complete import of_graph
 
-        return of_graph(self, question)
+        return of_graph(self.within(question), question)
 
     def general_reason(self, question: Question) -> NNF:
         """The complete reason's general sibling, over sets of states, in closed form. Complexity: linear."""
         from quia.complete import general_reason
 
-        return general_reason(self, question)
+        return general_reason(self.within(question), question)
 
     def find_necessary(self, question: Question, **limits: Any) -> _kernel.Family:
         """The necessary reasons of a decision, as sets of variables."""
-        return self.kernel.necessary(np.array(question.states, np.int32), **self.kernel_question(question), **limits)
+        graph = self.within(question)
+        return graph.kernel.necessary(np.array(question.states, np.int32), **graph.kernel_question(question), **limits)
+
+    def within(self, question: Question) -> DecisionGraph:
+        """The graph in the worlds of a question's box; itself, if these are all."""
+        if not question.possible.bounds:
+            return self
+        known = self._within.get(question)
+        if known is None:
+            from quia.graph_bounds import bounded
+
+            known = self._within[question] = bounded(self, question)
+        return known
+
+    @cached_property
+    def _within(self) -> WeakKeyDictionary[Question, DecisionGraph]:
+        """The graphs within the boxes of questions that are still asked."""
+        return WeakKeyDictionary()
 
     def kernel_question(self, question: Question) -> dict[str, Any]:
         """What the kernel is to be asked, beside the instance, as its arguments."""
         asked: dict[str, Any] = {}  # the kernel takes a plain why, of everything that can change, for granted
-        if question.keeps != {question.decision}:
+        if question.keeps - {self.impossible} != {question.decision}:
             asked["keeps"] = self.mask_of_classes(question.keeps)
         if question.frozen:
             asked["frozen"] = np.zeros(len(self.variables), np.uint8)
@@ -266,6 +297,18 @@ class DecisionGraph(ByFields, ClassifierBase):
         timeout: float | None = None,
     ) -> list[tuple[Ranges, ...]]:
         """The largest boxes over a reason's variables, the `limit` widest first."""
+        graph = self.within(question)
+        if graph is not self:
+            from quia.graph_bounds import clipped
+
+            found = graph._boxes(question, kind, members, intervals, certain=certain, timeout=timeout)
+            return clipped(found, question, members, intervals, kind)[:limit]
+        return self._boxes(question, kind, members, intervals, limit=limit, certain=certain, timeout=timeout)
+
+    def _boxes(
+        self, question: Question, kind: Kind, members: Sequence[int], intervals: bool, **limits: Any
+    ) -> list[tuple[Ranges, ...]]:
+        """The same, as the kernel finds them, which knows of no bounds."""
         start, low, high = (
             part.tolist()
             for part in self.kernel.widen(
@@ -273,9 +316,7 @@ class DecisionGraph(ByFields, ClassifierBase):
                 members,
                 necessary=kind == "necessary",
                 numbers=self.number_counts if intervals else None,
-                limit=limit,
-                certain=certain,
-                timeout=timeout,
+                **limits,
                 **self.kernel_question(question),
             )
         )
@@ -288,6 +329,15 @@ class DecisionGraph(ByFields, ClassifierBase):
     def number_counts(self) -> npt.NDArray[np.int32]:
         """Of each variable how many of its states are numbers, in their order."""
         return np.array([len(v.cuts) + 1 if v.is_numeric else 0 for v in self.variables], np.int32)
+
+    def refined(self, variables: tuple[Variable, ...]) -> DecisionGraph:
+        """The same graph over variables that have all cuts of its own, and more."""
+        from quia.refine import refine_ranges
+
+        of_edge = np.repeat(self.tests, np.diff(self.edge_start))
+        of_range = np.repeat(of_edge, np.diff(self.range_start))
+        low, high = refine_ranges(self.variables, variables, of_range, self.low, self.high)
+        return replace(self, variables=variables, low=low, high=high)
 
     def differing(self, protected: Collection[int]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """Two instances that differ in protected variables only and are decided differently; None if there are none."""
@@ -315,7 +365,8 @@ class DecisionGraph(ByFields, ClassifierBase):
     def decide(self, states: States) -> int:
         """The index of the class of an encoded instance, the same whatever its unknown variables (-1) are.
 
-        If it depends on one of them, MissingValue names that.
+        If it depends on one of them, MissingValue names that. Leaves of the impossible class are left out, unless they
+        are all that can be reached.
         """
         *_, last = self.path(states)
         return int(self.labels[last]) if self.tests[last] < 0 else self._decide_below(last, states)
@@ -335,6 +386,7 @@ class DecisionGraph(ByFields, ClassifierBase):
         labels: dict[int, int] = {}
         for node, children in sorted(self._followed(start, states).items()):  # children first
             below = {labels[child] for child in children} or {int(self.labels[node])}
+            below = below - {self.impossible} or below
             if len(below) > 1:  # every path is possible, so the variable alone makes the difference
                 name = self.variables[self.tests[node]].name
                 raise MissingValue(f"{name} is not known", feature=name, why="the decision depends on it")

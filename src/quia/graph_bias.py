@@ -19,7 +19,8 @@ SEARCH_LIMIT = 5_000_000
 def differing(graph: DecisionGraph, protected: Collection[int]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Two instances that differ in protected variables only and are decided differently; None if there are none.
 
-    Complexity: pairs of nodes for trees; in the worst case exponential, so it gives up with TooLarge at a limit.
+    Neither is impossible. Complexity: pairs of nodes for trees; in the worst case exponential, so it gives up with
+    TooLarge at a limit.
     """
     classes = _classes_below(graph)
     whole = {v: ((0, graph.variables[v].size - 1),) for v in graph.tested}
@@ -30,7 +31,7 @@ def differing(graph: DecisionGraph, protected: Collection[int]) -> tuple[tuple[i
     work = [start]
     while work:
         one, other, shared, mine, theirs = work.pop()
-        if classes[one] == classes[other] and len(classes[one]) == 1:
+        if not classes[one] or not classes[other] or (classes[one] == classes[other] and len(classes[one]) == 1):
             continue
         if graph.nodes[one][0] < 0 and graph.nodes[other][0] < 0:
             return _states(graph, shared + mine), _states(graph, shared + theirs)
@@ -66,9 +67,11 @@ _Step = tuple[int, int, _Context, _Context, _Context]
 
 
 def _classes_below(graph: DecisionGraph) -> list[frozenset[int]]:
+    """The classes that possible instances can have at each node."""
     below: list[frozenset[int]] = []
     for _, label, edges in graph.nodes:
-        below.append(frozenset((label,)) if label >= 0 else frozenset().union(*(below[c] for _, c in edges)))
+        own = frozenset((label,)) if label >= 0 else frozenset().union(*(below[c] for _, c in edges))
+        below.append(own - {graph.impossible})
     return below
 
 

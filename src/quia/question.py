@@ -8,72 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from quia.arguments import feature_indices
 from quia.caching import cached_property
-from quia.costs import Costs, exact_costs
-from quia.errors import InstanceError, did_you_mean, listed, shown
+from quia.costs import Costs
 from quia.pickling import ByFields
 from quia.region import Region
-from quia.variables import UNKNOWN, Variable, decide_instance, tested_values
-
-if TYPE_CHECKING:
-    from quia.classifier import Classifier
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What is asked whatever the instance: against which class (None: why this one), what is frozen, what it costs."""
-
-    variables: tuple[Variable, ...]
-    classes: tuple[str, ...]
-    against: str | None = None
-    frozen: tuple[int, ...] = ()
-    costs: Costs | None = None
-
-    @staticmethod
-    def of(
-        classifier: Classifier,
-        *,
-        against: str | None = None,
-        frozen: Collection[str] = (),
-        costs: Mapping[str, Any] | None = None,
-    ) -> Terms:
-        """The terms that features and classes name."""
-        variables, classes = tuple(classifier.variables), tuple(classifier.classes)
-        if against is not None and against not in classes:
-            raise InstanceError(
-                f"against is {shown(against)}; the classes are {listed(classes)}{did_you_mean(against, classes)}"
-            )
-        return Terms(
-            variables,
-            classes,
-            against,
-            feature_indices({v.name: i for i, v in enumerate(variables)}, frozen, "frozen"),
-            None if costs is None else exact_costs(variables, costs),
-        )
-
-    @property
-    def target(self) -> int | None:
-        """The index of the class that is asked against."""
-        return None if self.against is None else self.classes.index(self.against)
-
-    def keeps(self, decision: int) -> frozenset[int]:
-        """The classes that leave a decision as it is; without the decision itself, there is nothing to ask."""
-        every = frozenset(range(len(self.classes)))
-        return frozenset((decision,)) if self.target is None else every - {self.target}
-
-    def question(self, states: Sequence[int], decision: int) -> Question:
-        """The question about an encoded instance that is decided so."""
-        keeps = self.keeps(decision)
-        if decision not in keeps:
-            raise InstanceError(
-                f"the decision is {self.against!r} already, so there is no 'why not {self.against}'; ask why it is, or"
-                " against another class"
-            )
-        every = Region(self.variables)
-        return Question(self.classes, tuple(states), decision, keeps, every, self.against, self.frozen, self.costs)
+from quia.variables import UNKNOWN, Variable, tested_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +23,8 @@ class Question(ByFields):
 
     `keeps` are the classes that leave the decision as it is. `possible` is a region with the instance in it, and
     `frozen` are variables that no change may touch: worlds outside of that region, or in which a frozen variable is in
-    another state, cannot refute a reason. `against` is the class in 'why not', for the words alone. A variable in state
-    UNKNOWN may be anything that is possible.
+    another state, cannot refute a reason. `against` is the class in 'why not', and `told` says what is possible, both
+    for the words alone. A variable in state UNKNOWN may be anything that is possible.
     """
 
     classes: tuple[str, ...]
@@ -94,6 +35,7 @@ class Question(ByFields):
     against: str | None = None
     frozen: tuple[int, ...] = ()
     costs: Costs | None = None
+    told: tuple[str, ...] = ()
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -167,25 +109,6 @@ class AboutQuestion:
     def names(self, variables: Iterable[int]) -> tuple[str, ...]:
         """The names of some variables."""
         return tuple(self.variables[v].name for v in variables)
-
-
-def ask(
-    classifier: Classifier,
-    instance: Any,
-    *,
-    against: str | None = None,
-    frozen: Collection[str] = (),
-    costs: Mapping[str, Any] | None = None,
-) -> Question:
-    """The question that a caller puts about an instance as given."""
-    terms = Terms.of(classifier, against=against, frozen=frozen, costs=costs)
-    states = classifier.encode(instance)
-    return terms.question(states, decide_instance(classifier, states, instance))
-
-
-def why(classifier: Classifier, states: Sequence[int]) -> Question:
-    """The plain question about an encoded instance: why is it decided so?"""
-    return Terms.of(classifier).question(states, classifier.decide(states))
 
 
 def given_values(variables: Sequence[Variable], instance: Any) -> dict[str, Any]:

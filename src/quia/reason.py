@@ -23,7 +23,8 @@ class Reason(AbstractSet[Literal]):
     Of what `kind` it is, and whether it `is_general`, goes with it, as does the number of `rows` of a reference table
     that it fits; two reasons that say the same are equal whatever these are. It `is_minimal`, unless time ran out
     before it was proved that all its features are needed: together they still force (or can change) the decision. Of a
-    general one `is_widest` says likewise whether its conditions are proved to be as wide as they can be. A
+    general one `is_widest` says likewise whether its conditions are proved to be as wide as they can be. Under
+    constraints a sufficient one `is_superfluous` if another is true of all possible worlds it is true of, and more. A
     general necessary reason has in its literals what holds of the instance and must give way; `changes` are their
     negations, a region in which every point, all else kept, changes the decision.
 
@@ -33,11 +34,12 @@ class Reason(AbstractSet[Literal]):
     ('GPA=medium and Essay=fail', ('GPA', 'Essay'), {'GPA': 'medium', 'Essay': 'fail'})
     """
 
-    __slots__ = ("is_general", "is_minimal", "is_widest", "kind", "literals", "rows")
+    __slots__ = ("is_general", "is_minimal", "is_superfluous", "is_widest", "kind", "literals", "rows")
     literals: tuple[Literal, ...]
     kind: Kind | None
     is_general: bool
     is_minimal: bool
+    is_superfluous: bool
     is_widest: bool
     rows: int | None
 
@@ -49,9 +51,10 @@ class Reason(AbstractSet[Literal]):
         is_general: bool = False,
         is_minimal: bool = True,
         is_widest: bool = True,
+        is_superfluous: bool = False,
         rows: int | None = None,
     ) -> None:
-        values = (is_general, is_minimal, is_widest, kind, tuple(literals), rows)
+        values = (is_general, is_minimal, is_superfluous, is_widest, kind, tuple(literals), rows)
         for name, value in zip(self.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
 
@@ -78,6 +81,11 @@ class Reason(AbstractSet[Literal]):
         literals = (each for each in negated if each is not None)
         return Reason(literals, kind="necessary", is_general=True, is_widest=is_widest, rows=rows)
 
+    def implied(self) -> Reason:
+        """The same, known to be implied by another one."""
+        flags = (self.is_minimal, self.is_widest, True)
+        return _restored(self.literals, self.kind, self.is_general, self.rows, *flags)
+
     @property
     def changes(self) -> tuple[Literal, ...]:
         """What its features change to: of a general necessary reason any of these states will do, of one that is not
@@ -96,7 +104,8 @@ class Reason(AbstractSet[Literal]):
         return {literal.feature: literal.text for literal in self.literals}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.literals, self.kind, self.is_general, self.rows, self.is_minimal, self.is_widest)
+        flags = (self.is_minimal, self.is_widest, self.is_superfluous)
+        return _restored, (self.literals, self.kind, self.is_general, self.rows, *flags)
 
     def __contains__(self, literal: object) -> bool:
         return literal in self.literals
@@ -124,8 +133,17 @@ def _restored(
     rows: int | None,
     is_minimal: bool = True,
     is_widest: bool = True,
+    is_superfluous: bool = False,
 ) -> Reason:
-    return Reason(literals, kind=kind, is_general=is_general, is_minimal=is_minimal, is_widest=is_widest, rows=rows)
+    return Reason(
+        literals,
+        kind=kind,
+        is_general=is_general,
+        is_minimal=is_minimal,
+        is_widest=is_widest,
+        is_superfluous=is_superfluous,
+        rows=rows,
+    )
 
 
 def is_read_rounded(reason: Reason) -> bool:

@@ -52,6 +52,7 @@ class Reasons(ByFields):
     reference: Reference | None = field(default=None, repr=False)
     wait: float | None = field(default=None, repr=False)
     gathers: bool = field(default=True, repr=False)
+    superfluous: Callable[..., bool] | None = field(default=None, repr=False)
 
     @cached_property
     def _answer(self) -> Found:
@@ -164,7 +165,8 @@ class Reasons(ByFields):
             rows = None  # what the features of a necessary one change to, its states do not tell
         else:
             rows = self.reference.fitting(reason)
-        return Reason(reason.literals, kind=self.kind, is_minimal=is_minimal, rows=rows)
+        is_implied = self.superfluous is not None and is_minimal and self.superfluous(members)
+        return Reason(reason.literals, kind=self.kind, is_minimal=is_minimal, is_superfluous=is_implied, rows=rows)
 
     @property
     def _is_few(self) -> bool:
@@ -245,9 +247,13 @@ class Reasons(ByFields):
         `count` is None where only listing them all would tell, `sets` where the sets of features could not be counted.
         """
         complete = self.complete  # asked first: where all are known by then, they come in order
-        listed = [self._plain(reason) for reason in self]
+        listed = [self._plain(reason) for reason in self.as_shown()]
         count = len(listed) if complete else self.count
         return {"complete": complete, "count": count, "sets": self.set_count, "reasons": listed}
+
+    def as_shown(self) -> list[Reason]:
+        """What iterating gives, those that another one implies last."""
+        return sorted(self, key=lambda reason: reason.is_superfluous)
 
     def _plain(self, reason: Reason) -> dict[str, Any]:
         """A reason as plain data: the instance's states of its features, and what is said of them."""
@@ -263,6 +269,7 @@ class Reasons(ByFields):
             **({} if reason.rows is None else {"rows": reason.rows}),
             **({} if reason.is_minimal else {"is_minimal": False}),
             **({} if reason.is_widest else {"is_widest": False}),
+            **({"superfluous": True} if reason.is_superfluous else {}),
         }
 
     def _asked(self, question: Callable[..., T]) -> T:

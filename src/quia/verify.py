@@ -39,6 +39,11 @@ def verify(
     *,
     against: str | None = None,
     frozen: Collection[str] = (),
+    within: Mapping[str, Any] | None = None,
+    only_up: Collection[str] = (),
+    only_down: Collection[str] = (),
+    near: Mapping[str, Any] | None = None,
+    given: Any = None,
     maximal: bool = False,
     intervals: bool = True,
     timeout: float | None = None,
@@ -65,7 +70,8 @@ def verify(
     of a numeric feature is one interval, which is widened by the next state at either end or by *missing*, otherwise
     any set, as that of a nominal feature always is.
 
-    A feature whose value is missing may be anything, and is in no reason; nor is one that is frozen.
+    A feature whose value is missing may be anything, and is in no reason; nor is one that is frozen. Only worlds that
+    are possible count, by `within`, `only_up`, `only_down`, `near` and `given`, as for `explain`.
 
     A condition may end between two cuts of the model, and is taken exactly, in the type in which the model
     compares: a number is rounded to 32 bits where the model does that, in a condition too. As all numbers of a state
@@ -79,12 +85,22 @@ def verify(
     """
     if kind not in ("sufficient", "necessary"):
         raise InstanceError(f"the kind of reason is {shown(kind)}; it is 'sufficient' or 'necessary'")
+    from quia.asking import ask
     from quia.claim import Claim  # not above, as `verify` is there before NumPy is
     from quia.classifier import loaded
-    from quia.question import ask
 
     classifier, maximal, intervals = loaded(classifier), flag(maximal, "maximal"), flag(intervals, "intervals")
-    question = ask(classifier, instance, against=against, frozen=frozen)
+    classifier, question = ask(
+        classifier,
+        instance,
+        against=against,
+        frozen=frozen,
+        within=within,
+        only_up=only_up,
+        only_down=only_down,
+        near=near,
+        given=given,
+    )
     claim = Claim.of(question, reason)
     claim.check_met(question, instance, classifier.tested)
     clock = Clock(seconds(timeout))

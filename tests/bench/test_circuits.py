@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks import circuits, generate, generate_circuits
 from benchmarks.__main__ import main
+from quia.asking import why
 from quia.load import nnf, sdd
-from quia.question import why
 
 LINEAR = {"OBDD": 2, "SDD": 4, "Decision-DNNF": 2}
 """Nodes and edges of a complete reason for each of the circuit's, as counted from the rules that make it.

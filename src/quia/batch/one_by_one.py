@@ -269,7 +269,7 @@ def first_changes(
     try:
         found += islice(changes(classifier, question, necessary, clock, most=most, known=known), most)
         advisable = question if found or not most else without_missing(question)
-        if advisable is question or advisable.is_only_frozen:
+        if advisable.possible.bounds == question.possible.bounds:
             return found, True
         # Whatever is shortest needs a value to go missing: ask what would be if none could.
         shortest = Explanation(classifier, {}, advisable).find("necessary", True, Patience(clock.left))

@@ -11,15 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.arguments import feature_indices, flag, seconds, several, whole
+from quia.asking import Terms
 from quia.classifier import loaded
 from quia.errors import InstanceError, listed, shown
-from quia.question import Terms
 from quia.reason import KINDS, Kind
+from quia.worlds import NO_WORLDS
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
 
-NO_TERMS = Terms((), ())
+NO_TERMS = Terms((), NO_WORLDS)
 
 
 @dataclass(frozen=True, slots=True)

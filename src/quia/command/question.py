@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from quia.command import distinct, instance, load_model, note
 from quia.command.numbers import seconds_of
+from quia.command.possible import add_possible, possible_of
 from quia.command.progress import working
 from quia.errors import did_you_mean, shown
 from quia.values import is_missing
@@ -35,6 +36,7 @@ def add_question(parser: argparse.ArgumentParser) -> None:
         help="a table of instances (CSV, Parquet or Arrow): say how many of its rows each reason fits, and of reasons"
         " with the same features give first what fits the most",
     )
+    add_possible(parser)
 
 
 def add_form(parser: argparse._ArgumentGroup) -> None:
@@ -97,6 +99,7 @@ def explained(arguments: argparse.Namespace) -> Explanation:
         frozen=arguments.frozen,
         costs=costs or None,
         data=_reference(classifier, arguments.reference),
+        **possible_of(arguments, classifier),
     )
     _note_unlisted(classifier, given)
     return explanation

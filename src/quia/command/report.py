@@ -7,6 +7,7 @@ from pathlib import Path
 
 from quia.command import Subparsers, add_model, model_files, refuse_same_files
 from quia.command.numbers import limit_of
+from quia.command.possible import given_files
 from quia.command.progress import working
 from quia.command.question import add_form, add_question, add_timeout, explained, form_of, timeout_of
 from quia.command.streams import write_document
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quia.show.html import page
 
     inputs = {"--instance": arguments.instance, "--data": arguments.data, "--reference": arguments.reference}
-    refuse_same_files({**model_files(arguments), **inputs}, {"-o": arguments.output})
+    refuse_same_files({**model_files(arguments), **inputs, **given_files(arguments)}, {"-o": arguments.output})
     explanation = explained(arguments)
     timeout = timeout_of(arguments, explanation)
     with working("looking for reasons"):

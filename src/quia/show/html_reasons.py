@@ -12,7 +12,7 @@ from quia.errors import listed
 from quia.reason import is_read_rounded
 from quia.show.markup import Markup, element, join, short
 from quia.show.trying import values_to_try
-from quia.show.words import Facts, number, percent, plural
+from quia.show.words import SUPERFLUOUS, Facts, no_possible_change, number, percent, plural, possible_text
 
 if TYPE_CHECKING:
     from quia.answer import Answer
@@ -54,10 +54,12 @@ def verdict(forms: Sequence[Answer], facts: Facts) -> Markup:
     if answer.unknown:
         lead.append(_not_known(answer.unknown))
     told = [piece for part in lead if part is not None for piece in (part, " ")]
+    possible = answer.question.told
     return element(
         "header",
         element("h1", decided),
         element("p", told[:-1], class_="lead") if told else None,
+        element("p", possible_text([short(each, 200) for each in possible]), class_="possible") if possible else None,
         _switch() if len(forms) > 1 else None,
         class_="verdict",
     )
@@ -84,6 +86,8 @@ def each_form(
 
 
 def _nothing(answer: Answer) -> Markup:
+    if answer.question.told:
+        return join([no_possible_change(answer)])
     held = answer.decision if answer.against is None else f"not {answer.against}"
     given = ", with what is taken as given" if answer.frozen else ""
     return join([f"Nothing could change this: it is {short(held)} whatever the features are{given}."])
@@ -126,7 +130,7 @@ def reasons(forms: Sequence[Answer], facts: Facts, kind: Kind, *, rows: int | No
         # Where features are unknown, the changed facts may be decided so or so.
         can_try = editable and answer.is_general and not answer.unknown
         cards, before = [], None
-        for place, reason in enumerate(found, 1):
+        for place, reason in enumerate(found.as_shown(), 1):
             is_again = reason.features == before
             before = reason.features
             cards.append(_card(reason, facts, values, place, rows, is_again=is_again, can_try=can_try))
@@ -213,6 +217,7 @@ def _card(
             "div",
             _said_before(is_region, is_again),
             _chips(chips, len(reason)),
+            element("p", SUPERFLUOUS, class_="need") if reason.is_superfluous else None,
             element("p", _NOT_PROVED[reason.kind == "sufficient"], class_="need") if not reason.is_minimal else None,
             element("p", "true, but not proved to be as wide as it can be", class_="need")
             if not reason.is_widest and not is_read_rounded(reason)
@@ -374,11 +379,13 @@ def _bar(name: str, share: Fraction, facts: Facts, count: int) -> Markup:
 
 def claims(answer: Answer) -> Markup:
     """What the explanation does and does not claim."""
+    possible = "some changes that the model allows may be impossible"
+    if answer.question.told:
+        possible = "of what is impossible only that is known which was said to be"
     items = [
         "It is exact about this model and these facts: the reasons follow from the model by logic, for every value that"
         " the other features could have. Nothing is sampled or estimated.",
-        "It is about the model, not about cause. In life, changing one feature may change others,"
-        " and some changes that the model allows may be impossible.",
+        f"It is about the model, not about cause. In life, changing one feature may change others, and {possible}.",
         "It does not say whether the decision is right, fair or lawful, nor whether the data are true.",
         "It does not speak for people: whoever decides with the model may decide otherwise.",
     ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from quia.literal import all_of, together
 from quia.reason import is_read_rounded
+from quia.show.words import SUPERFLUOUS, no_possible_change, possible_text
 
 if TYPE_CHECKING:
     from quia.answer import Answer
@@ -36,6 +37,8 @@ def explanation_text(answer: Answer, *, paint: Paint = plain) -> str:
     lines = [decided]
     if answer.frozen:
         lines.append(paint(f"Taken as given: {', '.join(answer.frozen)}", "faint"))
+    if answer.question.told:
+        lines.append(paint(possible_text(answer.question.told), "faint"))
     if answer.unknown:
         lines.append(paint(_not_known(answer), "faint"))
     lines += ["", _constant(answer)] if answer.is_constant else _reasons(answer, paint)
@@ -47,7 +50,9 @@ def explanation_text(answer: Answer, *, paint: Paint = plain) -> str:
 def _reasons(answer: Answer, paint: Paint) -> list[str]:
     lines = []
     for found, said in ((answer.sufficient, _forced), (answer.necessary, _changed)):
-        told = [f"  {said(answer, reason)}{_proved(reason)}{_fitting(answer, reason, paint)}" for reason in found]
+        told = [
+            f"  {said(answer, reason)}{_proved(reason)}{_fitting(answer, reason, paint)}" for reason in found.as_shown()
+        ]
         lines += ["", paint(_heading(found, len(told), answer.is_shortest), "strong"), *told]
     if answer.necessary.limit != 0:
         lines += ["", paint(_changes_heading(answer), "strong")]
@@ -74,7 +79,9 @@ def _changed(answer: Answer, reason: Reason) -> str:
 
 
 def _proved(reason: Reason) -> str:
-    """What is not proved of a reason."""
+    """What is not proved of a reason, or that it says nothing new."""
+    if reason.is_superfluous:
+        return f" ({SUPERFLUOUS})"
     if not reason.is_widest and not is_read_rounded(reason):
         return " (true, but not proved to be as wide as it can be)"
     if reason.is_minimal:
@@ -96,6 +103,8 @@ def _not_known(answer: Answer) -> str:
 
 
 def _constant(answer: Answer) -> str:
+    if answer.question.told:
+        return no_possible_change(answer)
     free = " (with what is taken as given)" if answer.frozen else ""
     if answer.against is None:
         return f"{answer.decision} whatever the features are{free}: nothing can change this decision."

@@ -11,6 +11,7 @@ from quia.show.markup import Markup, element, join, short
 from quia.variables import MISSING, Variable
 
 if TYPE_CHECKING:
+    from quia.answer import Answer
     from quia.bias import Bias
 
 MOST_TOLD = 4
@@ -70,13 +71,33 @@ def plural(count: int, name: str) -> str:
     return f"{number(count)} {name}{ending}"
 
 
+def possible_text(told: Sequence[str]) -> str:
+    """Which worlds count, in a sentence.
+
+    >>> possible_text(["age >= 52", "debt can only go down"])
+    'Only what is possible counts: age >= 52; debt can only go down.'
+    """
+    return f"Only what is possible counts: {'; '.join(told)}."
+
+
+SUPERFLUOUS = "implied by another, as features tie each other"
+"""What is said of a sufficient reason that covers fewer possible worlds than another one."""
+
+
+def no_possible_change(answer: Answer) -> str:
+    """That nothing that is possible changes a decision, which is no guess."""
+    other = "anything else" if answer.against is None else answer.against
+    return f"No possible change makes it {other}: proved."
+
+
 def without_text(found: Bias) -> str:
     """Whether a decision stands without some facts, in a sentence."""
     without = f"Without {''.join(_in_a_row(found.protected))}"
     if found.biased is None:
         return f"{without} the decision may or may not stand: time ran out before it was told."
     if not found.biased:
-        return f"{without} the decision still stands: the other facts force it."
+        why = "no possible world differs in that alone" if found.is_vacuous else "the other facts force it"
+        return f"{without} the decision still stands: {why}."
     falls = f"{without} the decision no longer stands"
     if not found.changes:
         return f"{falls}; time ran out before an example was found."

@@ -10,15 +10,16 @@ from typing import Any
 
 from quia import compare as comparing
 from quia.answer import Answer
+from quia.asking import Terms
 from quia.classifier import Classifier
 from quia.explanation import Explanation, explain
 from quia.literal import State
-from quia.question import Terms, given_values
+from quia.question import given_values
 from quia.rounding import short_above
 from quia.show.html import complete_reason_if_found, page, parts
 from quia.show.html_compare import comparison
 from quia.show.words import without_text
-from quia.variables import Variable, decide_instance
+from quia.variables import Variable
 
 TIMEOUT = 1.0
 """How many seconds to look for the reasons of one kind."""
@@ -89,11 +90,10 @@ def explanation_of(classifier: Classifier, asked: Mapping[str, Any]) -> Explanat
         frozen=asked.get("frozen") or (),
         costs=asked.get("costs") or None,
     )
-    states = classifier.encode(instance)
-    decision = decide_instance(classifier, states, instance)
-    if terms.against == terms.classes[decision]:
-        terms = replace(terms, against=None)
-    return Explanation(classifier, given_values(terms.variables, instance), terms.question(states, decision))
+    asker, question = replace(terms, against=None).at(instance)
+    if terms.against not in (None, terms.classes[question.decision]):
+        asker, question = terms.at(instance)
+    return Explanation(asker, given_values(question.variables, instance), question)
 
 
 def answer(classifier: Classifier, asked: Mapping[str, Any], *, name: str) -> dict[str, Any]:

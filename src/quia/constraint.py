@@ -1,0 +1,152 @@
+"""Constraints: which worlds are possible, as a small decision graph over the variables of a classifier.
+
+A node tests a variable; its edges lead, for ranges of states, to other nodes, and in the end to what is possible or is
+not. On a path each variable is tested at most once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from quia.caching import cached_property
+from quia.pickling import ByFields
+from quia.ranges import Ranges, covers, intersection, union
+from quia.region import Region
+from quia.variables import UNKNOWN, Variable
+
+Edges = tuple[tuple[Ranges, int], ...]
+IMPOSSIBLE, POSSIBLE = 0, 1
+"""The first two nodes: where the paths end."""
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint(ByFields):
+    """Which worlds are possible. Nodes are numbers, children first, the root last; `tests[n]` is a variable.
+
+    `edges[n]` are (states, child) pairs that part the states of that variable. Nodes 0 and 1 test nothing: a world that
+    ends in the first is impossible. `text` is how people wrote it.
+    """
+
+    variables: tuple[Variable, ...]
+    tests: tuple[int, ...]
+    edges: tuple[Edges, ...]
+    root: int
+    text: str = ""
+
+    @cached_property
+    def tested(self) -> tuple[int, ...]:
+        """The variables that it is about."""
+        return tuple(sorted({v for v in self.tests if v >= 0}))
+
+    def path(self, states: Sequence[int]) -> int:
+        """Where a world ends of which all is known."""
+        node = self.root
+        while node > POSSIBLE:
+            state = states[self.tests[node]]
+            node = next(child for ranges, child in self.edges[node] if covers(ranges, state))
+        return node
+
+    def holds_rows(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Whether each of many encoded instances is possible, for some of what its unknown variables can be."""
+        here = {self.root: np.ones(len(rows), bool)}
+        for node in range(len(self.tests) - 1, POSSIBLE, -1):
+            if node not in here:
+                continue
+            states = rows[:, self.tests[node]]
+            for ranges, child in self.edges[node]:
+                taken = (states == UNKNOWN) | np.any([(low <= states) & (states <= high) for low, high in ranges], 0)
+                here[child] = here.get(child, False) | (here[node] & taken)
+        return here.get(POSSIBLE, np.zeros(len(rows), bool))
+
+    def completed(self, states: Sequence[int], within: Region) -> tuple[int, ...] | None:
+        """A possible world in the region with these states, where some are UNKNOWN; None if there is none.
+
+        Of what it is about, all is known then.
+        """
+        return self.nearest(states, within.intersection(Region.at(self.variables, states, self.tested)))
+
+    def nearest(self, states: Sequence[int], within: Region, *, end: int = POSSIBLE) -> tuple[int, ...] | None:
+        """A possible world (or an impossible one) in the region that changes few of these states; None if none is.
+
+        Where it is not about a variable, the state is left as it is, in the region or not.
+        """
+        if within.is_empty:
+            return None
+        least: list[float] = []
+        way: list[tuple[int, int]] = []  # of each node the state to take, and the child
+        for node, variable in enumerate(self.tests):
+            best, step = (0.0 if node == end else float("inf")), (UNKNOWN, node)
+            if variable >= 0:
+                own, possible = states[variable], within.states(variable)
+                for ranges, child in self.edges[node]:
+                    common = intersection(ranges, possible) if least[child] < float("inf") else ()
+                    if common:
+                        is_own = covers(common, own)
+                        cost = least[child] + (not is_own and own != UNKNOWN)
+                        if cost < best:
+                            best, step = cost, (own if is_own else common[0][0], child)
+            least.append(best)
+            way.append(step)
+        if least[self.root] == float("inf"):
+            return None
+        found = list(states)
+        node = self.root
+        while node > POSSIBLE:
+            state, child = way[node]
+            found[self.tests[node]] = state
+            node = child
+        for v in self.tested:  # what the path does not ask for
+            if found[v] == UNKNOWN or not covers(within.states(v), found[v]):
+                found[v] = within.states(v)[0][0]
+        return tuple(found)
+
+    def left_by(self, within: Region) -> Mapping[int, Ranges] | None:
+        """Which states of each variable that it is about are possible in a region; None if nothing is."""
+        reaches = [False] * len(self.tests)
+        reaches[POSSIBLE] = True
+        for node, variable in enumerate(self.tests):
+            if variable >= 0:
+                possible = within.states(variable)
+                reaches[node] = any(reaches[child] and intersection(r, possible) for r, child in self.edges[node])
+        if not reaches[self.root] or within.is_empty:
+            return None
+        found: dict[int, list[tuple[int, int]]] = {v: [] for v in self.tested}
+        seen = {self.root}
+        for node in range(len(self.tests) - 1, POSSIBLE, -1):
+            if node in seen:
+                for ranges, child in self.edges[node]:
+                    common = intersection(ranges, within.states(self.tests[node])) if reaches[child] else ()
+                    if common:
+                        found[self.tests[node]] += common
+                        seen.add(child)
+        free = self._skipped(within, reaches)  # a variable that a path does not ask for may be anything there
+        return {v: within.states(v) if v in free else union(pairs) for v, pairs in found.items()}
+
+    def _skipped(self, within: Region, reaches: Sequence[bool]) -> set[int]:
+        """The variables that some path, to what is possible and in the region, does not test."""
+        skipped: list[frozenset[int]] = []
+        every = frozenset(self.tested)
+        for node, variable in enumerate(self.tests):
+            if variable < 0:
+                skipped.append(every if node == POSSIBLE else frozenset())
+                continue
+            below = (
+                skipped[child]
+                for ranges, child in self.edges[node]
+                if reaches[child] and intersection(ranges, within.states(variable))
+            )
+            skipped.append(frozenset().union(*below) - {variable})
+        return set(skipped[self.root])
+
+    @cached_property
+    def path_count(self) -> int:
+        """How many paths lead to what is possible or is not."""
+        counts: list[int] = []
+        for edges in self.edges:
+            counts.append(sum(counts[child] for _, child in edges) or 1)
+        return counts[self.root]

@@ -1,0 +1,96 @@
+"""Questions about possible worlds against brute force, for every kind of classifier; refusals in one sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+import attack_worlds
+import quia
+from worlds_cases import MODELS, random_case
+
+EACH = 6
+FEATURES = {"sex": ["F", "M"], "pregnant": ["no", "yes"]}
+CLINIC = {
+    "quia": 1,
+    "variables": {
+        **{x: {"kind": "nominal", "states": states} for x, states in FEATURES.items()},
+        "age": {"kind": "numeric"},
+    },
+    "classes": ["no", "yes"],
+    "root": "pregnant",
+    "nodes": {
+        "pregnant": {"test": "pregnant", "edges": [{"if": ["no"], "to": "age"}, {"if": ["yes"], "to": "yes"}]},
+        "age": {"test": "age", "edges": [{"if": "<= 30", "to": "no"}, {"if": "> 30", "to": "sex"}]},
+        "sex": {"test": "sex", "edges": [{"if": ["F"], "to": "no"}, {"if": ["M"], "to": "yes"}]},
+        "no": {"class": "no"},
+        "yes": {"class": "yes"},
+    },
+}
+MAN = {"sex": "M", "pregnant": "no", "age": 20}
+RULE = "pregnant=yes -> sex=F"
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_answers_are_those_of_the_definitions(kind: str, tmp_path: Path) -> None:
+    rng, tried = Random(f"worlds {kind}"), 0
+    while tried < EACH:
+        model = MODELS[kind](rng, tmp_path)
+        case = random_case(rng, model)
+        if case is not None:
+            tried += 1
+            try:
+                attack_worlds.check(model, case, rng)
+            except Exception as fault:
+                raise AssertionError(f"{fault}: {case.instance}, {case.asked}") from fault
+
+
+@pytest.fixture
+def clinic() -> quia.DecisionGraph:
+    return quia.DecisionGraph.from_dict(CLINIC)
+
+
+def test_an_impossible_instance_is_refused_by_name(clinic: quia.DecisionGraph) -> None:
+    with pytest.raises(quia.InstanceError, match="pregnant=yes -> sex=F"):
+        quia.explain(clinic, {**MAN, "pregnant": "yes"}, given=RULE)
+    with pytest.raises(quia.InstanceError, match="age"):
+        quia.explain(clinic, MAN, within={"age": ">= 52"})
+    with pytest.raises(quia.InstanceError):
+        quia.verify(clinic, {**MAN, "pregnant": "yes"}, ["age"], "sufficient", given=RULE)
+
+
+def test_constraints_that_nothing_meets_are_refused(clinic: quia.DecisionGraph) -> None:
+    with pytest.raises(quia.InstanceError):
+        quia.explain(clinic, MAN, given=["sex=F <-> pregnant=no", "sex=F <-> pregnant=yes"])
+    with pytest.raises(quia.QuiaError):
+        quia.bias_of_classifier(clinic, ["sex"], given=["sex=F", "sex=M"])
+
+
+def test_advice_is_possible_and_superfluous_reasons_come_last(clinic: quia.DecisionGraph) -> None:
+    why = quia.explain(clinic, MAN, given=RULE)
+    assert [set(c.features) for c in why.counterfactuals()] == [{"age"}]
+    marked = {frozenset(r.features): r.is_superfluous for r in why.sufficient_reasons()}
+    assert marked == {frozenset({"sex", "age"}): True, frozenset({"pregnant", "age"}): False}
+    shown = [set(attack_worlds.features_shown(r)) for r in why.to_dict()["sufficient"]["reasons"]]
+    assert shown == [{"pregnant", "age"}, {"sex", "age"}]
+    told = [line for line in str(why).splitlines() if "because" in line]
+    assert "pregnant" in told[0] and "sex" in told[-1]
+
+
+def test_a_bias_that_no_possible_world_shows_is_vacuous(clinic: quia.DecisionGraph) -> None:
+    bias = quia.explain(clinic, MAN, given=RULE).bias(["pregnant"])
+    assert not bias and bias.is_vacuous
+    assert quia.explain(clinic, MAN).bias(["pregnant"])
+
+
+def test_nothing_changes_what_no_possible_world_changes(clinic: quia.DecisionGraph) -> None:
+    why = quia.explain(clinic, MAN, given=RULE, frozen=["sex"], only_down=["age"])
+    assert why.is_constant and not why.counterfactuals() and why.count_necessary() == 0
+
+
+def test_formulas_and_text_ask_the_same(clinic: quia.DecisionGraph) -> None:
+    made = quia.formula.parse(RULE, clinic.variables)
+    one, other = (quia.explain(clinic, MAN, given=given).to_dict() for given in (RULE, [made]))
+    assert one["sufficient"] == other["sufficient"] and one["necessary"] == other["necessary"]
