@@ -12,6 +12,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -343,6 +344,23 @@ def check_complete_reason(worlds: Worlds, why: Any, rng: Random) -> None:
         same(formula.evaluate(values), expected, f"complete reason in {values}")
 
 
+def check_general_reason(worlds: Worlds, why: Any, rng: Random) -> None:
+    """The general reason holds in the possible worlds from which every way back to the instance keeps the decision."""
+    try:
+        formula = why.general_reason
+    except quia.Unsupported:
+        return
+    if len(worlds.known) < len(worlds.names):
+        return
+    refuting = {tuple(world) for world, is_one in zip(worlds.points.tolist(), worlds.refuting, strict=True) if is_one}
+    possible = worlds.points[worlds.is_possible].tolist()
+    for world in rng.sample(possible, min(8, len(possible))):
+        both = ({cell, worlds.own[x]} for x, cell in zip(worlds.names, world, strict=True))
+        expected = refuting.isdisjoint(product(*both))
+        values = worlds.values(world)
+        same(formula.evaluate(values), expected, f"general reason in {values}")
+
+
 def refused(ask: Any, worlds: Worlds, what: str) -> None:
     """What is impossible is an error that names a constraint that is broken."""
     try:
@@ -353,7 +371,8 @@ def refused(ask: Any, worlds: Worlds, what: str) -> None:
         raise Disagreement(f"{what} is answered")
     case = worlds.case
     broken = [formula for formula in case.given if not asking(case, given=(formula,), within={}).possible_classes]
-    broken += [formula for _, formula in case.within.values() if not formula.holds(case.instance)]
+    known = {name for name, value in case.instance.items() if value is not None}
+    broken += [f for _, f in case.within.values() if known.issuperset(f.features) and not f.holds(case.instance)]
     if broken and not any(all(x in message for x in formula.features) for formula in broken):
         raise Disagreement(f"{what}: {message!r} names none of {[f.text for f in broken]}")
 
@@ -382,6 +401,7 @@ def check(model: Model, case: Case, rng: Random) -> None:
     check_verify(worlds, why, model, rng)
     check_codes(worlds, why)
     check_complete_reason(worlds, why, rng)
+    check_general_reason(worlds, why, rng)
     check_bias_of_classifier(worlds, model, rng)
     check_superfluous(worlds, why)
     check_impossible(worlds, model, rng)

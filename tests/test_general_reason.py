@@ -6,7 +6,6 @@ import copy
 import json
 import pickle
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -23,7 +22,6 @@ from quia.classifier import ClassifierBase
 from quia.nnf import NNF, Builder
 from quia.nnf_text import dot
 from quia.ranges import members, union
-from quia.region import Region
 from quia.variables import UNKNOWN
 from strategies import random_against, random_case, random_frozen, random_graph, random_instance
 
@@ -236,10 +234,20 @@ def test_without_a_closed_form_it_says_what_to_ask() -> None:
     twin = Subject(graph, d).twin(rng)
     with pytest.raises(quia.Unsupported, match=r"for a truth table; ask .* with sufficient_reasons\(general=True"):
         _ = quia.explain(twin, APPLICANT).general_reason
-    why = quia.explain(graph, APPLICANT)
-    some = replace(why.question, possible=Region.parse(graph.variables, {"GPA": ["low", "medium"]}))
     with pytest.raises(quia.Unsupported, match="no closed form for some worlds only"):
-        _ = quia.Explanation(graph, APPLICANT, some).general_reason
+        _ = quia.explain(ClosedForAllWorlds(graph), APPLICANT, within={"GPA": ["low", "medium"]}).general_reason
+    assert str(quia.explain(ClosedForAllWorlds(graph), APPLICANT).general_reason)
+
+
+class ClosedForAllWorlds(ClassifierBase):
+    """A graph whose general reason is known only where all worlds are possible."""
+
+    def __init__(self, graph: quia.DecisionGraph) -> None:
+        self.variables, self.classes = graph.variables, graph.classes
+        self.decide, self.escape, self.general_reason = graph.decide, graph.escape, graph.general_reason
+
+    general_reason: Any = None
+    escape: Any = None
 
 
 def test_a_classifier_that_has_nothing_but_escape_and_two_states_has_it() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from quia.conditions import parse, states_where
+from quia.conditions import parse, states_touched, states_where
 from quia.cuts import nearest_single
 from quia.errors import GraphError, InstanceError
 from quia.literal import Literal, State
@@ -525,3 +525,14 @@ def test_a_number_that_is_written_is_in_the_region_that_names_it() -> None:
     width = Variable.numeric("W", [(0.1, "before")], single=True)
     assert width.encode(0.1) == 1 and width.text(1) == ">= 0.1"
     assert Region.parse([width], {"W": "<= 0.1"}).contains((width.encode(0.1),))
+
+
+def test_conditions_at_zero_on_a_line() -> None:
+    """Numbers very near to 0 count as 0, so that the number before 0 is not the one before it in 64 bits."""
+    line = Variable.line("x", -1, 1)
+    zero = line.encode(0.0)
+    first, last = 0, line.encode(1.0)
+    expected = {"< 0": (first, zero - 1), "<= 0": (first, zero), "> 0": (zero + 1, last), ">= 0": (zero, last)}
+    for text, pair in {**expected, "= 0": (zero, zero)}.items():
+        assert states_touched(line, [parse(text)]) == (pair,), text
+        assert states_where(line, [parse(text)]) == (pair,), text

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 import attack_worlds
+import contract
 import quia
 from worlds_cases import MODELS, random_case
 
@@ -94,3 +95,26 @@ def test_formulas_and_text_ask_the_same(clinic: quia.DecisionGraph) -> None:
     made = quia.formula.parse(RULE, clinic.variables)
     one, other = (quia.explain(clinic, MAN, given=given).to_dict() for given in (RULE, [made]))
     assert one["sufficient"] == other["sufficient"] and one["necessary"] == other["necessary"]
+
+
+def test_an_interval_does_not_reach_over_what_is_impossible(clinic: quia.DecisionGraph) -> None:
+    """A number that is not in the middle of what is possible: its condition ends at the gap, however it is found."""
+    old = {**MAN, "age": 50}
+    for model in (clinic, contract.Subject(clinic, CLINIC).twin(Random(1))):
+        why = quia.explain(model, old, within={"age": "(40, 50] or > 60", "pregnant": ["no"]})
+        assert [str(reason) for reason in why.sufficient_reasons(general=True)] == ["sex=M"]
+        why = quia.explain(model, old, within={"age": "<= 20 or (40, 50] or > 60", "pregnant": ["no"]}, frozen=["sex"])
+        assert [str(reason) for reason in why.sufficient_reasons(general=True)] == ["age in (40, 50]"]
+        free = why.sufficient_reasons(general=True, intervals=False)
+        assert [str(reason) for reason in free] == ["age in (40, 50] or > 60"]
+
+
+def test_a_share_is_one_of_the_range_that_the_model_knows() -> None:
+    """Cuts of constraints are no part of it."""
+    width = quia.Variable.numeric("width", [0, 10])
+    made = quia.DecisionGraph.build(
+        [width], ["no", "yes"], [-1, -1, 0], [0, 1, -1], [(), (), ((((0, 1),), 0), (((2, 2),), 1))]
+    )
+    for given in (None, "width > -1000 & width < 1000"):
+        assert quia.explain(made, {"width": 8}, near={"width": "10%"}, given=given).is_constant
+        assert not quia.explain(made, {"width": 9.5}, near={"width": "10%"}, given=given).is_constant

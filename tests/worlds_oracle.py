@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 import oracle
+from additive_oracle import next_number
 from oracle import Cut, Reason
 
 Values = Mapping[str, Any]
@@ -127,11 +128,15 @@ class Feature:
             return [(label, label) for label in self.labels]
         found, first = [], self.low
         for t, after in sorted({*self.cuts, *more}):
-            last = t if after else nextafter(t, -inf)
+            last = t if after else self._beside(t, -1)
             if first <= last < self.high and not (t == -inf and not after):
                 found.append((first, last))
-                first = nextafter(last, inf)
+                first = self._beside(last, 1)
         return [*found, (first, self.high), *([(None, None)] if self.missing else [])]
+
+    def _beside(self, number: float, way: int) -> float:
+        """The next number below or above; on a line those nearer to 0 than its least ones count as 0."""
+        return way * next_number(way * number) if self.is_line else nextafter(number, way * inf)
 
 
 def features_of(d: Mapping[str, Any]) -> tuple[Feature, ...]:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from quia.additive_plain import ULP, Form, Spread, bends, interval, plus, row, run, size_of, total
 from quia.caching import cached_property
 from quia.errors import Undecided
+from quia.places import last_until
 from quia.ranges import Ranges, members, size
 from quia.terms import Line, Table
 
@@ -177,7 +178,9 @@ class _Search:
         variable = self.model.variables[v]
         last = len(variable.cuts)
         tables = [t for t in self.model.terms if t.variable == v and isinstance(t, Table)]
-        ends = {bisect_left(variable.below, cut.last_below(False)) for table in tables for cut in table.cuts} | {last}
+        ends = {
+            bisect_left(variable.below, last_until(cut.last_below(False))) for table in tables for cut in table.cuts
+        } | {last}
         for low, high in states:
             borders = sorted({*(end for end in ends if low <= end < high), high})
             yield from zip([low, *(border + 1 for border in borders)], borders, strict=False)

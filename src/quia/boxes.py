@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from quia.ranges import Ranges, as_listed, covers, difference, intersection, members, size, union
 from quia.variables import Variable
@@ -29,8 +30,8 @@ class Shape:
 
     @staticmethod
     def of(variable: Variable, intervals: bool = True) -> Shape:
-        """The shape of a variable's sets."""
-        return Shape(len(variable.cuts) + 1 if intervals and variable.is_numeric else 0)
+        """The shape of a variable's sets; those of a line, which has too many states to list, are always intervals."""
+        return Shape(len(variable.cuts) + 1 if variable.is_line or (intervals and variable.is_numeric) else 0)
 
     def without(self, states: Ranges, state: int, kept: Ranges) -> list[Ranges]:
         """The largest sets within `states` that have no more this state, but have those that are kept."""
@@ -40,6 +41,17 @@ class Shape:
         numbers = self.numbers_of(kept)
         wanted = [above, below] if not numbers else [above if numbers[0][0] < state else below]
         return [difference(states, side) for side in wanted]
+
+    def parts(self, states: Ranges, kept: Ranges = ()) -> list[Ranges]:
+        """The largest sets of this shape within some states that have those that are kept, a set themselves.
+
+        >>> Shape.of(Variable.numeric("W", [1, 2, 3], missing=True)).parts(((0, 1), (3, 4)), ((4, 4),))
+        [((0, 1), (4, 4)), ((3, 4),)]
+        """
+        numbers, held = self.numbers_of(states), self.numbers_of(kept)
+        beside = difference(states, numbers)
+        runs = [run for run in numbers if not held or run[0] <= held[0][0] <= run[1]]
+        return [union((run, *beside)) for run in runs] or ([beside] if beside and not held else [])
 
     def numbers_of(self, states: Ranges) -> Ranges:
         """The states that must be neighbours."""
@@ -168,7 +180,10 @@ def around(
     """
     avoided: list[Point] = []
     found: list[Box] = list(known)
-    work: list[tuple[Box, tuple[tuple[int, int], ...]]] = [(_units(refute, centre, largest, shapes), ())]
+    # What is possible may have gaps, beyond which an interval does not reach.
+    parts = product(*(shape.parts(states, own) for shape, states, own in zip(shapes, largest, centre, strict=True)))
+    work: list[tuple[Box, tuple[tuple[int, int], ...]]]
+    work = [(_units(refute, centre, part, shapes), ()) for part in parts]
     while work:
         box, owed = work.pop()
         if not all(covers(box[place], state) for place, state in owed) or any(is_within(box, f) for f in found):

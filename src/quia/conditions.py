@@ -10,7 +10,7 @@ from typing import Any
 
 from quia.cuts import Cut, Interval, nearest_single
 from quia.errors import GraphError, did_you_mean, listed, shown
-from quia.places import Cuts
+from quia.places import Cuts, last_until
 from quia.ranges import Ranges, difference, union
 from quia.variables import MISSING, UNKNOWN, Variable
 
@@ -104,8 +104,10 @@ def states_touched(variable: Variable, conditions: Iterable[Condition]) -> Range
         if ends in ([Cut(math.inf, True), None], [None, Cut(-math.inf, False)]):  # `> inf`, `< -inf`
             continue
         lower, upper = (None if e is None or e.has_empty_side else e.last_below(variable.single) for e in ends)
-        if isinstance(variable.cuts, Cuts) and not _is_in_range(variable.cuts, lower, upper):
-            continue
+        if isinstance(variable.cuts, Cuts):
+            upper = None if upper is None else last_until(upper)
+            if not _is_in_range(variable.cuts, lower, upper):
+                continue
         low = 0 if lower is None else bisect_right(variable.below, lower)
         high = last if upper is None else bisect_left(variable.below, upper)
         if lower is None or upper is None or lower < upper:

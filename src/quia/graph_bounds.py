@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ import numpy as np
 
 from quia.boxes import Box, Shape, maximal, widest_first
 from quia.graph import DecisionGraph
-from quia.ranges import Ranges, difference, intersection, union
+from quia.ranges import intersection
 
 if TYPE_CHECKING:
     from quia.question import Question
@@ -48,19 +48,6 @@ def clipped(boxes: Sequence[Box], question: Question, members: Sequence[int], in
     """
     possible = [question.within.states(v) for v in members]
     shapes = [Shape.of(question.variables[v], intervals) for v in members]
-    own = [question.states[v] if kind == "sufficient" else -1 for v in members]
-    parts = (product(*map(_runs, box, possible, shapes, own)) for box in boxes)
+    own = [((question.states[v],) * 2,) if kind == "sufficient" else () for v in members]
+    parts = (product(*map(Shape.parts, shapes, map(intersection, box, possible), own)) for box in boxes)
     return widest_first(maximal(each for of_box in parts for each in of_box))
-
-
-def _runs(states: Ranges, possible: Ranges, shape: Shape, own: int) -> Iterator[Ranges]:
-    """The largest sets of a shape among the states that are possible, with a state that must be in it."""
-    left = intersection(states, possible)
-    numbers = shape.numbers_of(left)
-    others = difference(left, numbers)
-    is_number = 0 <= own < shape.numbers
-    for run in numbers:
-        if not is_number or run[0] <= own <= run[1]:
-            yield union((run, *others))
-    if not numbers and others and not is_number:
-        yield others

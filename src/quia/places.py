@@ -48,6 +48,17 @@ def number_at(at: int) -> float:
     return size if at > 0 else -size
 
 
+def last_until(number: float) -> float:
+    """The greatest number with a place of its own that is not above a number: those very near to 0 count as 0.
+
+    >>> last_until(0.5), last_until(5e-324), last_until(-5e-324) == -SMALLEST
+    (0.5, 0.0, True)
+    """
+    if abs(number) >= SMALLEST or number == 0:
+        return number
+    return -SMALLEST if number < 0 else 0.0
+
+
 def places(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """The place of each number of an array, none of which is NaN."""
     import numpy as np  # which takes longer to import than all else

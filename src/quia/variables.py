@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 
 from quia.cuts import Cut, Interval, nearest_single, number_text
 from quia.errors import GraphError, InstanceError, MissingValue, OutOfRange, did_you_mean, listed, shown
-from quia.places import LARGEST, Between, Cuts, number_at, place
+from quia.places import LARGEST, Between, Cuts, last_until, number_at, place
 from quia.values import TRUTHS, is_missing, spellings, truth
 
 MISSING = "missing"
@@ -188,7 +188,8 @@ class Variable:
 
     def state_beyond(self, cut: Cut) -> int:
         """The first state on the upper side of one of this variable's cuts."""
-        return bisect_left(self.below, cut.last_below(self.single)) + 1
+        below = cut.last_below(self.single)
+        return bisect_left(self.below, last_until(below) if self.is_line else below) + 1
 
     def text(self, state: int) -> str:
         """The name of a state: `medium`, `< 1450`, `(0.6, 1.5]`, `missing`."""

@@ -273,20 +273,9 @@ def _changing_boxes(
             continue
         box = tuple(map(_single, point))
         if point_in(box, otherwise) is None:  # else it only could change the decision, as variables are unknown
-            near = _around_in(others, point, shapes)
-            box = next(_boxes_around(lambda b: point_in(b, otherwise), box, near, shapes))
+            box = next(_boxes_around(lambda b: point_in(b, otherwise), box, others, shapes))
             yield box
         work += remainder(within, box)
-
-
-def _around_in(within: Box, point: Point, shapes: Sequence[Shape]) -> Box:
-    """What of a box is in a box of these shapes around a point: of the numbers, those up to a gap."""
-    kept = []
-    for states, own, shape in zip(within, point, shapes, strict=True):
-        numbers = shape.numbers_of(states)
-        near = tuple(pair for pair in numbers if pair[0] <= own <= pair[1]) if own < shape.numbers else numbers[:1]
-        kept.append(union((*near, *difference(states, numbers))))
-    return tuple(kept)
 
 
 def _changing_points(

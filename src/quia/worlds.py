@@ -199,7 +199,10 @@ def worlds_of(
         _numbers(variables, feature_indices(index, names, option, or_one=True), option)
         for names, option in ((only_up, "only_up"), (only_down, "only_down"))
     )
-    reaches = _reaches(variables, index, _mapping(near, "near", '{"income": 5000}'))
+    own = [
+        finer if finer.is_line else variable for finer, variable in zip(variables, classifier.variables, strict=True)
+    ]
+    reaches = _reaches(own, index, _mapping(near, "near", '{"income": 5000}'))  # a share is one of the model's range
     told = (
         *base.told,
         *(f"{variables[v].name} can only go up" for v in rising if v not in falling),

@@ -23,7 +23,7 @@ from quia.load.sklearn.follow import Frame, Walk
 from quia.load.sklearn.one_hot import Groups
 from quia.load.sklearn.sources import Categories, Numbers, Source, find_sources
 from quia.load.sklearn.steps import MISSING, Column, Fill, Formula, Indicate, Lookup, Operation, Step, refuse_missing
-from quia.places import SMALLEST
+from quia.places import last_until
 from quia.terms import Line, Table, Term
 from quia.variables import Variable
 
@@ -163,17 +163,10 @@ def _terms_of_line(
         patch = _patch(index, variable, column, addend, operations)
         if patch is not None:
             yield place, patch
-    cuts = [_on_line(cut.last_below(False)) for cut in tables.cuts(column for _, column, _ in finite)]
+    cuts = [last_until(cut.last_below(False)) for cut in tables.cuts(column for _, column, _ in finite)]
     cut = Variable.numeric(variable.name, cuts, missing=variable.missing)
     for place, values in tables.of_cuts(cut, finite):
         yield place, Table(index, values, tuple(cut.cuts))
-
-
-def _on_line(border: float) -> float:
-    """The last number of a line before a border: numbers very near to 0 count as 0 there."""
-    if abs(border) >= SMALLEST or border == 0:
-        return border
-    return -SMALLEST if border < 0 else 0.0
 
 
 def _patch(
@@ -192,7 +185,7 @@ def _patch(
         )
     points = pieces.low[differing]
     moved = addend.at(column.numbers(points)) - addend.at(plain.numbers(points))
-    ends = {_on_line(math.nextafter(point, -math.inf)) for point in points.tolist()} | set(points.tolist())
+    ends = {last_until(math.nextafter(point, -math.inf)) for point in points.tolist()} | set(points.tolist())
     cut = Variable.numeric(variable.name, sorted(ends))
     values = np.zeros((cut.size + variable.missing, moved.shape[1]))
     for point, row in zip(points.tolist(), moved, strict=True):
