@@ -146,6 +146,22 @@ def check_superfluous(worlds: Worlds, why: Any) -> None:
     shown = why.to_dict(limit=None, general=False)["sufficient"]["reasons"]
     order = [frozenset(features_shown(reason)) in worlds.superfluous for reason in shown]
     same(order, sorted(order), "superfluous reasons are shown last in to_dict()")
+    if not any(feature.is_line for feature in worlds.features.values()):  # of those not all reasons need be found
+        check_superfluous_boxes(worlds, why)
+
+
+def check_superfluous_boxes(worlds: Worlds, why: Any) -> None:
+    """Of widened reasons those are marked whose possible worlds are some of those of another one."""
+    covers = {
+        box: frozenset(np.flatnonzero(worlds.inside(box) & worlds.cover(())))
+        for boxes in worlds.boxes("sufficient").values()
+        for box in boxes
+    }
+    if worlds.merged().superfluous != worlds.superfluous or len(worlds.known) < len(worlds.names):
+        return
+    for reason in asked_of(why, "sufficient", general=True):
+        own = covers[box_of(worlds, reason.literals)]
+        same(reason.is_superfluous, any(own < other for other in covers.values()), f"{reason} is superfluous")
 
 
 def features_shown(reason: Any) -> list[str]:

@@ -6,7 +6,7 @@ not. On a path each variable is tested at most once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from quia.caching import cached_property
 from quia.pickling import ByFields
-from quia.ranges import Ranges, covers, intersection, union
+from quia.ranges import Ranges, covers, difference, intersection, union
 from quia.region import Region
 from quia.variables import UNKNOWN, Variable
 
@@ -143,10 +143,31 @@ class Constraint(ByFields):
             skipped.append(frozenset().union(*below) - {variable})
         return set(skipped[self.root])
 
-    @cached_property
-    def path_count(self) -> int:
-        """How many paths lead to what is possible or is not."""
-        counts: list[int] = []
-        for edges in self.edges:
-            counts.append(sum(counts[child] for _, child in edges) or 1)
-        return counts[self.root]
+    def least_changes(
+        self, states: Sequence[int], within: Region, changing: int, clock: Callable[[], None]
+    ) -> list[frozenset[int]]:
+        """The smallest sets of variables in which possible worlds of a region differ that change one of these states.
+
+        Of variables whose state is UNKNOWN, nothing is a change.
+        """
+        families: list[list[frozenset[int]]] = [[], [frozenset((changing,))]]
+        for node in range(POSSIBLE + 1, len(self.tests)):
+            clock()
+            v, found = self.tests[node], set[frozenset[int]]()
+            own = ((states[v], states[v]),)
+            possible = difference(within.states(v), own) if v == changing else within.states(v)
+            for ranges, child in self.edges[node]:
+                if common := intersection(ranges, possible):
+                    is_change = states[v] != UNKNOWN and not covers(common, states[v])
+                    found.update(each | {v} if is_change else each for each in families[child])
+            families.append(_smallest(found))
+        return families[self.root]
+
+
+def _smallest(sets: Collection[frozenset[int]]) -> list[frozenset[int]]:
+    """The sets that have no other one in them."""
+    kept: list[frozenset[int]] = []
+    for each in sorted(sets, key=lambda members: (len(members), sorted(members))):
+        if not any(smaller <= each for smaller in kept):
+            kept.append(each)
+    return kept

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from quia.classifier import Classifier
+from quia.caching import cached_property
+from quia.classifier import Classifier, escape_within
 from quia.constrained import Constrained
-from quia.patience import Clock, OutOfTime
+from quia.patience import Clock, OutOfTime, Patience
 from quia.pickling import ByFields
 from quia.question import Question
 from quia.ranges import Ranges, difference
@@ -20,54 +21,94 @@ from quia.search import Search
 from quia.widen import Widening
 
 PATIENCE = 2.0
-"""For how many seconds another reason is looked for that implies one."""
+"""For how many seconds in all it is looked for reasons that imply others of one decision."""
 
 Box = Mapping[int, Ranges]
 
 
 @dataclass(frozen=True, eq=False)
 class Superfluity(ByFields):
-    """Whether sufficient reasons of a decision are superfluous: by their states, or as they are widened."""
+    """Whether sufficient reasons of a decision are superfluous: by their states, or as they are widened.
+
+    One that is not found to be so in time is not called so.
+    """
 
     classifier: Classifier
     question: Question
     widening: Widening | None = None
 
+    @cached_property
+    def _patience(self) -> Patience:
+        return Patience(PATIENCE)
+
+    @cached_property
+    def _known(self) -> dict[tuple[Members, tuple[Ranges, ...] | None], bool]:
+        return {}
+
     def __call__(self, members: Members, states: tuple[Ranges, ...] | None = None) -> bool:
         """Whether another reason is true of all possible worlds that this one is true of, and of more."""
-        asked = self.classifier
+        asked, key = self.classifier, (tuple(members), states)
         if not isinstance(asked, Constrained) or not set(members).intersection(asked.constraint.tested):
             return False
-        box = self._own(members) if states is None else dict(zip(members, states, strict=True))
+        if key not in self._known:
+            with self._patience.step() as clock:
+                try:
+                    if states is None:
+                        is_implied = self._is_implied(asked, members, clock)
+                    else:
+                        is_implied = self._is_covered(asked, members, dict(zip(members, states, strict=True)), clock)
+                except OutOfTime:
+                    is_implied = False
+            self._known[key] = is_implied
+        return self._known[key]
+
+    def _is_implied(self, asked: Constrained, members: Members, clock: Clock) -> bool:
+        """Whether what a reason settles forces the decision still where one of its own states is changed.
+
+        Another reason then speaks of what is left of that, and is true of the world with that change.
+        """
+        question = self.question
+        cover = asked.entailed(question, {v: _single(question.states[v]) for v in members})
+        settled = {v for v in self._changeable if cover.get(v) == _single(question.states[v])}
+        if settled <= set(members):
+            return False  # none of them can be left out
+        for changed in members:
+            for changes in asked.constraint.least_changes(question.states, question.within, changed, clock):
+                kept = settled - changes
+                if escape_within(asked, question, question.worlds(kept), clock) is None:
+                    return True
+        return False
+
+    @cached_property
+    def _changeable(self) -> tuple[int, ...]:
+        return Search(self.classifier, self.question).changeable
+
+    def _is_covered(self, asked: Constrained, members: Members, box: Box, clock: Clock) -> bool:
+        """Whether another widened reason has all possible worlds of a box, and more."""
         cover = asked.entailed(self.question, box)
-        try:
-            others = self._others(cover, Clock(PATIENCE))
-            return any(_is_in(cover, each) and not _is_in(asked.entailed(self.question, each), box) for each in others)
-        except OutOfTime:
-            return False
+        others = self._others(members, cover, clock)
+        return any(_is_in(cover, each) and not _is_in(asked.entailed(self.question, each), box) for each in others)
 
-    def _own(self, members: Members) -> dict[int, Ranges]:
-        return {v: ((self.question.states[v],) * 2,) for v in members}
-
-    def _others(self, cover: Box, clock: Clock) -> Iterator[Box]:
-        """The reasons that speak only of what the cover settles, in whole or, if they are widened, in part."""
-        search = Search(self.classifier, self.question)
-        settled = (v for v in search.changeable if v in cover)
-        if self.widening is None:
-            kept = [v for v in settled if cover[v] == ((self.question.states[v],) * 2,)]
-        else:
-            kept = [v for v in settled if difference(self.question.within.states(v), cover[v])]
-        search.changeable = tuple(kept)
-        search.gather(clock)
-        for each in search.known["sufficient"]:
-            members = tuple(sorted(each))
-            if self.widening is None:
-                yield self._own(members)
-            else:
-                boxes = self.widening.boxes(members, clock)
-                yield from (dict(zip(members, box, strict=True)) for box in boxes)
+    def _others(self, members: Members, cover: Box, clock: Clock) -> Iterator[Box]:
+        """The widened reasons that speak only of what the cover bounds."""
+        assert self.widening is not None
+        within = self.question.within
+        bounded = tuple(v for v in self._changeable if v in cover and difference(within.states(v), cover[v]))
+        found = [frozenset(members)]  # if nothing else is bounded, no other set of features is
+        if not set(bounded) <= set(members):
+            search = Search(self.classifier, self.question)
+            search.changeable = bounded
+            search.gather(clock)
+            found = list(search.known["sufficient"])
+        for each in found:
+            of = tuple(sorted(each))
+            yield from (dict(zip(of, box, strict=True)) for box in self.widening.boxes(of, clock))
 
 
 def _is_in(cover: Box, box: Box) -> bool:
     """Whether a box is true wherever the cover's states are."""
     return all(v in cover and not difference(cover[v], states) for v, states in box.items())
+
+
+def _single(state: int) -> Ranges:
+    return ((state, state),)
