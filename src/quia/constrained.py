@@ -18,8 +18,9 @@ from quia.caching import cached_property
 from quia.classifier import ChecksPlainly, Classifier, ClassifierBase, DecidesRows, Reduces, escape_within, offers
 from quia.constraint import IMPOSSIBLE, POSSIBLE, Constraint
 from quia.errors import MissingValue
+from quia.given import Given
 from quia.graph import DecisionGraph
-from quia.multiply import multiplied
+from quia.multiply import touched_product, whole_product
 from quia.patience import Clock, OutOfTime
 from quia.pickling import ByFields
 from quia.question import Question
@@ -39,11 +40,13 @@ Escape = Callable[[Question, Region], Sequence[int] | None]
 class Constrained(ByFields, ClassifierBase):
     """A classifier in the worlds that a constraint leaves possible; the last of its classes is *impossible*.
 
-    `model` is over the same variables as the constraint. Reasons are found by its `escape` alone.
+    `model` is over the same variables as the constraint; `parts` are that again, in such that no two are about the same
+    variable. Reasons are found by the model's `escape` alone.
     """
 
     model: Classifier
     constraint: Constraint
+    parts: tuple[Constraint, ...]
 
     @property
     def variables(self) -> tuple[Variable, ...]:  # type: ignore[override]
@@ -256,7 +259,18 @@ class Constrained(ByFields, ClassifierBase):
     def entailed(self, question: Question, box: Mapping[int, Ranges]) -> Mapping[int, Ranges]:
         """What is left of each variable's states in the possible worlds of a box, where the constraint ties it."""
         within = question.within.intersection(Region(self.variables, dict(box)))
-        return {**within.bounds, **(self.constraint.left_by(within) or {})}
+        found = dict(within.bounds)
+        for part in self.parts:
+            if not box.keys().isdisjoint(part.tested):
+                found |= part.left_by(within) or {}
+        return found
+
+    def least_changes(self, question: Question, v: int, clock: Callable[[], None]) -> Sequence[frozenset[int]]:
+        """The smallest sets of variables that possible worlds change which change this one."""
+        for part in self.parts:
+            if v in part.tested:
+                return part.least_changes(question.states, question.within, v, clock)
+        return [frozenset((v,))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,9 +282,14 @@ class ConstrainedGraph(Constrained):
     any_worlds = True
 
     @cached_property
-    def product(self) -> DecisionGraph:
+    def whole(self) -> DecisionGraph:
         """The graph, with the constraint below its leaves."""
-        return multiplied(self.model, self.constraint)
+        return whole_product(self.model, self.constraint)
+
+    @cached_property
+    def product(self) -> DecisionGraph:
+        """The graph with so much of the constraint below its leaves as the reasons of possible instances hang on."""
+        return touched_product(self.model, self.parts) or self.whole
 
     @property
     def nodes(self) -> Sequence[Any]:
@@ -288,20 +307,35 @@ class ConstrainedGraph(Constrained):
 
     def decide(self, states: Sequence[int]) -> int:
         """The class of an encoded instance, the same whatever its unknown variables may possibly be."""
-        return self.product.decide(states)
-
-    def decide_rows(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-        """The class of each row; -2 - v where it depends on the unknown variable v."""
-        return self.product.decide_rows(rows)
+        if all(states[v] != UNKNOWN for v in self.constraint.tested):
+            is_possible = self.constraint.path(states) == POSSIBLE
+        else:
+            is_possible = self.constraint.completed(states, Region(self.variables)) is not None
+        return self.product.decide(states) if is_possible else self.impossible
 
     def batch(self, rows: npt.NDArray[np.int32], **asked: Any) -> BatchResult:
-        """The reasons of each encoded row."""
+        """The reasons of each encoded row, all of which are possible."""
         return self.product.batch(rows, **asked)
 
     def escape(self, question: Question, region: Region) -> tuple[int, ...] | None:
         """An instance in the region, and possible, whose class does not keep the decision. Complexity: linear."""
-        found = self.product.escape(question, region)
-        return self._known(found, question, region.intersection(question.within))
+        possible = region.intersection(question.within)
+        if possible.is_empty:
+            return None
+        is_around = self.impossible in question.keeps and all(
+            covers(possible.states(v), question.states[v]) for v in self.constraint.tested
+        )
+        if not is_around:
+            return self._known(self.whole.escape(question, possible), question, possible)
+        found = self._known(self.product.escape(question, possible), question, possible)
+        if found is None:
+            return None
+        changed = list(found)
+        for part in self.parts:  # what is broken is not tested on the way, and can be as it is in the instance
+            if part.path(found) != POSSIBLE:
+                for v in part.tested:
+                    changed[v] = question.states[v]
+        return tuple(changed)
 
     def escape_in_time(self, question: Question, region: Region, timeout: float | None) -> tuple[int, ...] | None:
         """As `escape`, which takes no time."""
@@ -327,11 +361,12 @@ class ConstrainedGraph(Constrained):
 
     def differing(self, protected: Collection[int]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """Two possible instances that differ in protected variables only and are decided differently."""
-        return self.product.differing(protected)
+        return self.whole.differing(protected)
 
 
-def constrained(model: Classifier, constraint: Constraint) -> Constrained:
-    """A classifier in the worlds that a constraint leaves possible."""
+def constrained(model: Classifier, given: Given) -> Constrained:
+    """A classifier in the worlds that constraints, which tie some of its variables, leave possible."""
+    assert given.together is not None
     if isinstance(model, DecisionGraph):
-        return ConstrainedGraph(model, constraint)
-    return Constrained(model, constraint)
+        return ConstrainedGraph(model, given.together, given.parts)
+    return Constrained(model, given.together, given.parts)

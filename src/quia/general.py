@@ -6,6 +6,7 @@ import random
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -156,11 +157,11 @@ class GeneralReasons(Reasons):
         return (found, True, True) if is_whole else (tuple(islice(found, 1)) or as_it_is, False, in_time)
 
     def _with_cover(self, reason: Reason) -> Reason:
-        """The same, which knows whether another one implies it."""
+        """The same, of which can be told whether another one implies it."""
+        assert self.superfluous is not None
         members = tuple(map(self._index, reason.features))
         ranges = tuple(literal.ranges for literal in reason.literals)
-        is_implied = self.superfluous is not None and self.superfluous(members, ranges)
-        return reason.implied() if is_implied else reason
+        return reason.implied_if(partial(self.superfluous, members, ranges))
 
     @cached_property
     def count(self) -> int | None:

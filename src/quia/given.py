@@ -29,13 +29,14 @@ class Given(ByFields):
     """Constraints over variables that have all cuts which these need.
 
     `each` is a constraint as it was given; `box` is what they say of single features, `together` all that ties some to
-    each other, if anything does.
+    each other, if anything does. `parts` are that, in constraints no two of which are about the same feature.
     """
 
     variables: tuple[Variable, ...]
     each: tuple[Constraint, ...]
     box: Region
     together: Constraint | None
+    parts: tuple[Constraint, ...] = ()
 
     def broken(self, states: Sequence[int]) -> list[Constraint]:
         """The constraints that an encoded instance breaks, whatever its unknown variables are."""
@@ -76,10 +77,26 @@ def compiled(variables: Sequence[Variable], given: Sequence[str | Formula]) -> G
     for part in parts:
         if len(part.variables) == 1:
             box = box.intersection(Region(finer, {index[part.variables[0].name]: made.states(part)}))
-    together = made.constraint([part for part in parts if len(part.variables) != 1])
+    tying = [part for part in parts if len(part.variables) != 1]
+    together = made.constraint(tying)
     if together.root == IMPOSSIBLE or box.is_empty or together.left_by(box) is None:
         raise _unmet(each)
-    return Given(finer, each, box, together if together.tested else None)
+    if not together.tested:
+        return Given(finer, each, box, None)
+    apart = (made.constraint(group) for group in _independent(tying))
+    return Given(finer, each, box, together, tuple(part for part in apart if part.tested))
+
+
+def _independent(formulas: Sequence[Formula]) -> list[list[Formula]]:
+    """The formulas in groups, no two of which speak of the same feature."""
+    groups: list[tuple[set[str], list[Formula]]] = []
+    for formula in formulas:
+        names, joined = {variable.name for variable in formula.variables}, [formula]
+        for group in [group for group in groups if not names.isdisjoint(group[0])]:
+            groups.remove(group)
+            names, joined = names | group[0], group[1] + joined
+        groups.append((names, joined))
+    return [joined for _, joined in groups]
 
 
 def _unmet(each: Sequence[Constraint]) -> InstanceError:

@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +28,10 @@ if TYPE_CHECKING:
 
 States = Sequence[int] | Mapping[int, int]
 """The state of each variable."""
+
+
+_MOST_KEPT = 1_000_000
+"""So many nodes may the graphs have together that are kept for the boxes of possible worlds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,19 +238,24 @@ class DecisionGraph(ByFields, ClassifierBase):
 
     def within(self, question: Question) -> DecisionGraph:
         """The graph in the worlds of a question's box; itself, if these are all."""
-        if not question.possible.bounds:
+        bounds = question.possible.bounds
+        if not bounds:
             return self
-        known = self._within.get(question)
+        key = tuple(sorted(bounds.items()))
+        known = self._within.get(key)
         if known is None:
             from quia.graph_bounds import bounded
 
-            known = self._within[question] = bounded(self, question)
+            known = bounded(self, question.possible)
+            while len(self._within) * len(self) > _MOST_KEPT:
+                self._within.pop(next(iter(self._within)), None)
+            self._within[key] = known
         return known
 
     @cached_property
-    def _within(self) -> WeakKeyDictionary[Question, DecisionGraph]:
-        """The graphs within the boxes of questions that are still asked."""
-        return WeakKeyDictionary()
+    def _within(self) -> dict[Any, DecisionGraph]:
+        """The graphs within the boxes that were asked about last: many instances have the same."""
+        return {}
 
     def kernel_question(self, question: Question) -> dict[str, Any]:
         """What the kernel is to be asked, beside the instance, as its arguments."""
@@ -297,11 +305,10 @@ class DecisionGraph(ByFields, ClassifierBase):
         timeout: float | None = None,
     ) -> list[tuple[Ranges, ...]]:
         """The largest boxes over a reason's variables, the `limit` widest first."""
-        graph = self.within(question)
-        if graph is not self:
+        if question.possible.bounds:
             from quia.graph_bounds import clipped
 
-            found = graph._boxes(question, kind, members, intervals, certain=certain, timeout=timeout)
+            found = self.within(question)._boxes(question, kind, members, intervals, certain=certain, timeout=timeout)
             return clipped(found, question, members, intervals, kind)[:limit]
         return self._boxes(question, kind, members, intervals, limit=limit, certain=certain, timeout=timeout)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 from typing import Literal as OneOf
@@ -34,14 +34,14 @@ class Reason(AbstractSet[Literal]):
     ('GPA=medium and Essay=fail', ('GPA', 'Essay'), {'GPA': 'medium', 'Essay': 'fail'})
     """
 
-    __slots__ = ("is_general", "is_minimal", "is_superfluous", "is_widest", "kind", "literals", "rows")
+    __slots__ = ("_superfluous", "is_general", "is_minimal", "is_widest", "kind", "literals", "rows")
     literals: tuple[Literal, ...]
     kind: Kind | None
     is_general: bool
     is_minimal: bool
-    is_superfluous: bool
     is_widest: bool
     rows: int | None
+    _superfluous: bool | Callable[[], bool]
 
     def __init__(
         self,
@@ -51,10 +51,10 @@ class Reason(AbstractSet[Literal]):
         is_general: bool = False,
         is_minimal: bool = True,
         is_widest: bool = True,
-        is_superfluous: bool = False,
+        is_superfluous: bool | Callable[[], bool] = False,
         rows: int | None = None,
     ) -> None:
-        values = (is_general, is_minimal, is_superfluous, is_widest, kind, tuple(literals), rows)
+        values = (is_superfluous, is_general, is_minimal, is_widest, kind, tuple(literals), rows)
         for name, value in zip(self.__slots__, values, strict=True):
             object.__setattr__(self, name, value)
 
@@ -81,10 +81,18 @@ class Reason(AbstractSet[Literal]):
         literals = (each for each in negated if each is not None)
         return Reason(literals, kind="necessary", is_general=True, is_widest=is_widest, rows=rows)
 
-    def implied(self) -> Reason:
-        """The same, known to be implied by another one."""
-        flags = (self.is_minimal, self.is_widest, True)
-        return _restored(self.literals, self.kind, self.is_general, self.rows, *flags)
+    @property
+    def is_superfluous(self) -> bool:
+        """Whether another one is true of all possible worlds that it is true of, and of more; told when it is asked."""
+        if callable(self._superfluous):
+            object.__setattr__(self, "_superfluous", self._superfluous())
+        return bool(self._superfluous)
+
+    def implied_if(self, is_implied: Callable[[], bool]) -> Reason:
+        """The same, of which can be told whether another one implies it."""
+        return _restored(
+            self.literals, self.kind, self.is_general, self.rows, self.is_minimal, self.is_widest, is_implied
+        )
 
     @property
     def changes(self) -> tuple[Literal, ...]:
@@ -133,7 +141,7 @@ def _restored(
     rows: int | None,
     is_minimal: bool = True,
     is_widest: bool = True,
-    is_superfluous: bool = False,
+    is_superfluous: bool | Callable[[], bool] = False,
 ) -> Reason:
     return Reason(
         literals,

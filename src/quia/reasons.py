@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Any, TypeVar, overload
 
@@ -165,7 +166,7 @@ class Reasons(ByFields):
             rows = None  # what the features of a necessary one change to, its states do not tell
         else:
             rows = self.reference.fitting(reason)
-        is_implied = self.superfluous is not None and is_minimal and self.superfluous(members)
+        is_implied = partial(self.superfluous, members) if self.superfluous is not None and is_minimal else False
         return Reason(reason.literals, kind=self.kind, is_minimal=is_minimal, is_superfluous=is_implied, rows=rows)
 
     @property

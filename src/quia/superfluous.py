@@ -6,7 +6,7 @@ true, and none of its features can be left out, but the other one says more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from quia.caching import cached_property
@@ -72,12 +72,19 @@ class Superfluity(ByFields):
         settled = {v for v in self._changeable if cover.get(v) == _single(question.states[v])}
         if settled <= set(members):
             return False  # none of them can be left out
-        for changed in members:
-            for changes in asked.constraint.least_changes(question.states, question.within, changed, clock):
+        for v in members:
+            if v not in self._changes:
+                self._changes[v] = asked.least_changes(question, v, clock)
+            for changes in self._changes[v]:
                 kept = settled - changes
                 if escape_within(asked, question, question.worlds(kept), clock) is None:
                     return True
         return False
+
+    @cached_property
+    def _changes(self) -> dict[int, Sequence[frozenset[int]]]:
+        """Of each variable, the smallest sets of variables that change with it."""
+        return {}
 
     @cached_property
     def _changeable(self) -> tuple[int, ...]:

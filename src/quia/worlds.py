@@ -17,6 +17,7 @@ from quia.arguments import feature_indices
 from quia.caching import cached_property
 from quia.classifier import Classifier, TakesRanges, offers
 from quia.constrained import Constrained, constrained
+from quia.constraint import POSSIBLE
 from quia.cuts import Cut, Interval, number_text
 from quia.errors import GraphError, InstanceError, MissingValue, brief, did_you_mean, shown
 from quia.given import Given, as_constraints, compiled
@@ -88,6 +89,8 @@ class Worlds:
 
     def check(self, states: Sequence[int], instance: Any = None) -> None:
         """Raise InstanceError if an encoded instance is impossible itself."""
+        if self._has_world(states):
+            return
         for v, ranges in self.within.bounds.items():
             if states[v] != UNKNOWN and not covers(ranges, states[v]):
                 region = Region(self.within.variables, {v: ranges})
@@ -101,12 +104,23 @@ class Worlds:
                 f"the instance is impossible: it breaks the constraint {brief(broken.text)}, as"
                 f" {' and '.join(has[:8])}; correct the one or the other"
             )
+        texts = [each.text for each in self.given.each] if self.given is not None else []
+        raise InstanceError(
+            "the instance is impossible: whatever its unknown features are, it breaks one of the constraints"
+            f" {brief('; '.join(texts), 600)}; correct the one or the other"
+        )
+
+    def _has_world(self, states: Sequence[int]) -> bool:
+        """Whether an encoded instance is possible, for some of what its unknown variables can be."""
+        for v, ranges in self.possible.bounds.items():
+            if states[v] != UNKNOWN and not covers(ranges, states[v]):
+                return False
         together = None if self.given is None else self.given.together
-        if self.given is not None and together is not None and together.completed(states, self.possible) is None:
-            raise InstanceError(
-                "the instance is impossible: whatever its unknown features are, it breaks one of the constraints"
-                f" {brief('; '.join(each.text for each in self.given.each), 600)}; correct the one or the other"
-            )
+        if together is None:
+            return True
+        if all(states[v] != UNKNOWN for v in together.tested):
+            return together.path(states) == POSSIBLE
+        return together.completed(states, self.possible) is not None
 
     def member(self, region: Region) -> tuple[int, ...] | None:
         """A possible instance in a region; None if there is none."""
@@ -125,8 +139,7 @@ class Worlds:
         given = None if self.given is None else _recut(self.given, new)
         if isinstance(asked, Constrained):
             assert given is not None
-            assert given.together is not None
-            model = constrained(model, given.together)
+            model = constrained(model, given)
         finer = [_finer(region, new) for region in (self.possible, self.within)]
         return replace(self, classifier=model, possible=finer[0], within=finer[1], given=given)
 
@@ -177,7 +190,7 @@ def _recut(given: Given, new: tuple[Variable, ...]) -> Given:
         return replace(constraint, variables=new, edges=edges)
 
     together = None if given.together is None else recut(given.together)
-    return Given(new, tuple(map(recut, given.each)), _finer(given.box, new), together)
+    return Given(new, tuple(map(recut, given.each)), _finer(given.box, new), together, tuple(map(recut, given.parts)))
 
 
 def worlds_of(
@@ -193,6 +206,8 @@ def worlds_of(
     constraints = (*getattr(classifier, "given", ()), *as_constraints(given))
     conditions_given = _mapping(within, "within", '{"age": ">= 52"}')
     base = _kept(classifier, conditions_given, constraints)
+    if not (only_up or only_down or near):
+        return base
     variables = base.possible.variables
     index = {variable.name: v for v, variable in enumerate(variables)}
     rising, falling = (
@@ -209,7 +224,6 @@ def worlds_of(
         *(f"{variables[v].name} can only go down" for v in falling if v not in rising),
         *(f"{variables[v].name} stays as it is" for v in rising if v in falling),
         *(f"{variables[v].name} within {number_text(reach)} of what it is" for v, reach in reaches),
-        *(each.text for each in (base.given.each if base.given else ())),
     )
     return replace(base, rising=rising, falling=falling, near=reaches, told=told)
 
@@ -310,10 +324,11 @@ def _everywhere(classifier: Classifier, within: Mapping[str, Any], constraints: 
         if possible.is_empty or left is None:
             raise _nothing(box, given)
         possible = _narrowed(possible, left)
-        asked = constrained(asked, given.together)
+        asked = constrained(asked, given)
     elif possible.is_empty:
         raise _nothing(box, given)
-    return Worlds(asked, possible, box, given, told=tuple(map(str, box.literals)))
+    told = (*map(str, box.literals), *(each.text for each in (given.each if given else ())))
+    return Worlds(asked, possible, box, given, told=told)
 
 
 def _nothing(box: Region, given: Given | None) -> InstanceError:
