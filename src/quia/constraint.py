@@ -107,41 +107,39 @@ class Constraint(ByFields):
 
     def left_by(self, within: Region) -> Mapping[int, Ranges] | None:
         """Which states of each variable that it is about are possible in a region; None if nothing is."""
-        reaches = [False] * len(self.tests)
-        reaches[POSSIBLE] = True
-        for node, variable in enumerate(self.tests):
-            if variable >= 0:
-                possible = within.states(variable)
-                reaches[node] = any(reaches[child] and intersection(r, possible) for r, child in self.edges[node])
-        if not reaches[self.root] or within.is_empty:
+        ways = self._ways(within)
+        if within.is_empty or (self.root not in ways and self.root != POSSIBLE):
             return None
         found: dict[int, list[tuple[int, int]]] = {v: [] for v in self.tested}
+        skipped: dict[int, frozenset[int]] = {POSSIBLE: frozenset(self.tested)}  # what is not tested from there on
+        for node, edges in reversed(ways.items()):
+            v = self.tests[node]
+            skipped[node] = frozenset().union(*(skipped[child] for _, child in edges)) - {v}
         seen = {self.root}
-        for node in range(len(self.tests) - 1, POSSIBLE, -1):
+        for node, edges in ways.items():
             if node in seen:
-                for ranges, child in self.edges[node]:
-                    common = intersection(ranges, within.states(self.tests[node])) if reaches[child] else ()
-                    if common:
-                        found[self.tests[node]] += common
-                        seen.add(child)
-        free = self._skipped(within, reaches)  # a variable that a path does not ask for may be anything there
+                for states, child in edges:
+                    found[self.tests[node]] += states
+                    seen.add(child)
+        free = skipped[self.root]  # a variable that a path does not ask for may be anything there
         return {v: within.states(v) if v in free else union(pairs) for v, pairs in found.items()}
 
-    def _skipped(self, within: Region, reaches: Sequence[bool]) -> set[int]:
-        """The variables that some path, to what is possible and in the region, does not test."""
-        skipped: list[frozenset[int]] = []
-        every = frozenset(self.tested)
-        for node, variable in enumerate(self.tests):
-            if variable < 0:
-                skipped.append(every if node == POSSIBLE else frozenset())
-                continue
-            below = (
-                skipped[child]
-                for ranges, child in self.edges[node]
-                if reaches[child] and intersection(ranges, within.states(variable))
-            )
-            skipped.append(frozenset().union(*below) - {variable})
-        return set(skipped[self.root])
+    def _ways(self, within: Region) -> dict[int, list[tuple[Ranges, int]]]:
+        """The nodes on paths in a region to what is possible, parents first: their states that lead on, and where."""
+        reached: dict[int, list[tuple[Ranges, int]]] = {self.root: []}
+        for node in range(self.root, POSSIBLE, -1):
+            if node in reached:
+                possible = within.states(self.tests[node])
+                for ranges, child in self.edges[node]:
+                    if child != IMPOSSIBLE and (common := intersection(ranges, possible)):
+                        reached[node].append((common, child))
+                        reached.setdefault(child, [])
+        kept: dict[int, list[tuple[Ranges, int]]] = {}
+        for node in sorted(reached):
+            edges = [(states, child) for states, child in reached[node] if child == POSSIBLE or child in kept]
+            if edges:
+                kept[node] = edges
+        return dict(reversed(kept.items()))
 
     def least_changes(
         self, states: Sequence[int], within: Region, changing: int, clock: Callable[[], None]

@@ -264,11 +264,12 @@ class Explanation(ByFields, AboutQuestion):
         search = partial(self.find, kind, shortest)
         found = (kind, self.variables, self.states, limit, patience, search)
         is_tied = kind == "sufficient" and isinstance(self.classifier, Constrained)
+        every = partial(self.find, "sufficient", False)
         if not form.general:
-            implied = Superfluity(self.classifier, self.question) if is_tied else None
+            implied = Superfluity(self.classifier, self.question, every) if is_tied else None
             return Reasons(*found, reference=self.reference, superfluous=implied, **how)
         widening = Widening(self.classifier, self.question, kind, form.intervals, self.reference)
-        implied = Superfluity(self.classifier, self.question, widening) if is_tied else None
+        implied = Superfluity(self.classifier, self.question, every, widening) if is_tied else None
         return GeneralReasons(*found, widening=widening, superfluous=implied, **how)
 
     def find(self, kind: Kind, shortest: bool, patience: Patience, wait: float | None = None) -> Found:

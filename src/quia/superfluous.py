@@ -6,12 +6,13 @@ true, and none of its features can be left out, but the other one says more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from quia.caching import cached_property
-from quia.classifier import Classifier, escape_within
+from quia.classifier import Classifier, answers_directly, escape_within
 from quia.constrained import Constrained
+from quia.families import Found
 from quia.patience import Clock, OutOfTime, Patience
 from quia.pickling import ByFields
 from quia.question import Question
@@ -35,6 +36,8 @@ class Superfluity(ByFields):
 
     classifier: Classifier
     question: Question
+    find: Callable[[Patience], Found]
+    """How all sufficient reasons are found."""
     widening: Widening | None = None
 
     @cached_property
@@ -101,15 +104,30 @@ class Superfluity(ByFields):
         assert self.widening is not None
         within = self.question.within
         bounded = tuple(v for v in self._changeable if v in cover and difference(within.states(v), cover[v]))
-        found = [frozenset(members)]  # if nothing else is bounded, no other set of features is
-        if not set(bounded) <= set(members):
-            search = Search(self.classifier, self.question)
-            search.changeable = bounded
-            search.gather(clock)
-            found = list(search.known["sufficient"])
-        for each in found:
-            of = tuple(sorted(each))
-            yield from (dict(zip(of, box, strict=True)) for box in self.widening.boxes(of, clock))
+        # If nothing else is bounded, no other set of features is a reason.
+        found = [members] if set(bounded) <= set(members) else self._among(bounded, clock)
+        for of in found:
+            if of not in self._boxes:
+                self._boxes[of] = self.widening.boxes(of, clock)
+            yield from (dict(zip(of, box, strict=True)) for box in self._boxes[of])
+
+    @cached_property
+    def _boxes(self) -> dict[Members, Sequence[tuple[Ranges, ...]]]:
+        return {}
+
+    def _among(self, variables: tuple[int, ...], clock: Clock) -> Iterator[Members]:
+        """The sufficient reasons that speak of these variables alone."""
+        if answers_directly(self.classifier, self.question):
+            every = self.find(Patience(clock.left))
+            if every.family is not None:
+                yield from every.restrict(
+                    frozenset(), frozenset(range(len(self.question.states))) - set(variables)
+                ).listing()
+                return
+        search = Search(self.classifier, self.question)
+        search.changeable = variables
+        search.gather(clock)
+        yield from (tuple(sorted(each)) for each in search.known["sufficient"])
 
 
 def _is_in(cover: Box, box: Box) -> bool:
