@@ -204,7 +204,13 @@ def check_changed(worlds: Worlds, changes: Any, decision: str, certain: bool, fe
     good = worlds.projected(frozen_too & has_it, names)
     if certain:
         good &= ~worlds.projected(frozen_too & ~has_it, names)
-    same(good[np.ix_(*(cells for _, cells in box))].all(), True, f"{box} leads to {decision}, certainly: {certain}")
+    possible = (reachable(worlds, name, cells) for name, cells in box)
+    same(good[np.ix_(*possible)].all(), True, f"{box} leads to {decision}, certainly: {certain}")
+
+
+def reachable(worlds: Worlds, name: str, cells: Cells) -> Cells:
+    """Of some cells those that are possible at all: a condition may reach over others."""
+    return tuple(at for at in cells if at in worlds.reachable(name))
 
 
 def check_other(worlds: Worlds, why: Any, model: Model, rng: Random) -> None:
@@ -279,7 +285,7 @@ def check_mutated(worlds: Worlds, reason: Any, kind: str, model: Model, rng: Ran
     else:
         names = [x for x in worlds.names if x in grown]
         good = worlds.changing(names, worlds.refuting)
-        is_right = bool(good[np.ix_(*(grown[x] for x in names))].all())
+        is_right = bool(good[np.ix_(*(reachable(worlds, x, grown[x]) for x in names))].all())
     told = verdict(model.classifier, worlds.case, texts, kind, worlds.case.worlds_asked)
     same(told is None, is_right, f"verify {kind} {texts}: {told}")
 
@@ -347,7 +353,11 @@ def check_codes(worlds: Worlds, why: Any) -> None:
         if code.alone:
             good = worlds.changing([code.feature], worlds.changes_it)
             cells = cells_of(worlds, code.favourable)
-            same(good[list(cells)].all(), True, f"{code.favourable} alone is possible and changes the decision")
+            same(
+                good[list(reachable(worlds, code.feature, cells))].all(),
+                True,
+                f"{code.favourable} alone is possible and changes the decision",
+            )
 
 
 def check_complete_reason(worlds: Worlds, why: Any, rng: Random) -> None:

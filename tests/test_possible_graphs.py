@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from random import Random
 from typing import Any
 
@@ -27,7 +27,7 @@ from contract import (
 from quia.costs import Costs
 from quia.errors import GraphError, MissingValue
 from quia.question import Question
-from quia.ranges import union
+from quia.ranges import Ranges, union
 from quia.region import Region
 from quia.variables import UNKNOWN
 from strategies import random_graph
@@ -87,13 +87,27 @@ def general_boxes(
     points = {tuple(w[v] for v in members) for w in refuting}
     pools = []
     for v, name in zip(members, names, strict=True):
-        allowed = {s for low, high in question.within.states(v) for s in range(low, high + 1)}
         sets = general_oracle.sets_of_states(subject.d, name, intervals)
-        pools.append([s for s in sets if allowed.issuperset(s) and (own[v] in s) == (kind == "sufficient")])
+        ends_well = [s for s in sets if s == reaching_over(question, v, s)]
+        pools.append([s for s in ends_well if (own[v] in s) == (kind == "sufficient")])
     boxes = (tuple(zip(names, chosen, strict=True)) for chosen in product(*pools))
     if kind == "sufficient":
         return general_oracle.maximal(b for b in boxes if points.isdisjoint(general_oracle.points(b)))
-    return general_oracle.maximal(b for b in boxes if points.issuperset(general_oracle.points(b)))
+    possible = set(product(*(sorted(states_in(question.within.states(v))) for v in members)))
+    return general_oracle.maximal(b for b in boxes if points >= possible.intersection(general_oracle.points(b)))
+
+
+def states_in(ranges: Ranges) -> set[int]:
+    """The states in some ranges."""
+    return {s for low, high in ranges for s in range(low, high + 1)}
+
+
+def reaching_over(question: Question, v: int, states: Sequence[int]) -> tuple[int, ...]:
+    """Of some states those that are possible, with the impossible numbers between two that follow each other."""
+    variable, possible = question.variables[v], states_in(question.within.states(v))
+    numbers = sorted(s for s in possible if variable.is_numeric and s <= len(variable.cuts))
+    between = [range(a, b) for a, b in pairwise(numbers) if a in states and b in states]
+    return tuple(sorted(possible.intersection(states).union(*between)))
 
 
 # ---- one question -----------------------------------------------------------------------------------------------

@@ -97,16 +97,22 @@ def test_formulas_and_text_ask_the_same(clinic: quia.DecisionGraph) -> None:
     assert one["sufficient"] == other["sufficient"] and one["necessary"] == other["necessary"]
 
 
-def test_an_interval_does_not_reach_over_what_is_impossible(clinic: quia.DecisionGraph) -> None:
-    """A number that is not in the middle of what is possible: its condition ends at the gap, however it is found."""
-    old = {**MAN, "age": 50}
+@pytest.mark.parametrize("intervals", [True, False])
+def test_a_condition_reaches_over_what_is_impossible_and_ends_at_what_is_possible(
+    clinic: quia.DecisionGraph, intervals: bool
+) -> None:
+    """However it is found: nobody is between 50 and 60, so 'age in (40, 70]' says what 'up to 50, or over 60' does."""
+    ages = {"within": {"age": "<= 20 or (40, 50] or (60, 70]", "pregnant": ["no"]}, "frozen": ["sex"]}
+    old, young = {**MAN, "age": 50}, {**MAN, "age": 20}
     for model in (clinic, contract.Subject(clinic, CLINIC).twin(Random(1))):
-        why = quia.explain(model, old, within={"age": "(40, 50] or > 60", "pregnant": ["no"]})
-        assert [str(reason) for reason in why.sufficient_reasons(general=True)] == ["sex=M"]
-        why = quia.explain(model, old, within={"age": "<= 20 or (40, 50] or > 60", "pregnant": ["no"]}, frozen=["sex"])
-        assert [str(reason) for reason in why.sufficient_reasons(general=True)] == ["age in (40, 50]"]
-        free = why.sufficient_reasons(general=True, intervals=False)
-        assert [str(reason) for reason in free] == ["age in (40, 50] or > 60"]
+        (reason,) = quia.explain(model, old, **ages).sufficient_reasons(general=True, intervals=intervals)
+        assert str(reason) == "age in (40, 70]"
+        quia.verify(model, old, reason, "sufficient", maximal=True, intervals=intervals, **ages)
+        with pytest.raises(quia.Refuted, match="not maximal"):
+            quia.verify(model, old, {"age": "(40, 50]"}, "sufficient", maximal=True, intervals=intervals, **ages)
+        (change,) = quia.explain(model, young, **ages).necessary_reasons(general=True, intervals=intervals)
+        assert [literal.text for literal in change.changes] == ["(40, 70]"]
+        quia.verify(model, young, change, "necessary", maximal=True, intervals=intervals, **ages)
 
 
 def test_a_share_is_one_of_the_range_that_the_model_knows() -> None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from math import inf, nextafter
 from typing import Any
 
@@ -406,10 +406,11 @@ class Worlds:
         return tuple(sorted(set(seen.tolist()) & set(self.bounds(name))))
 
     def sets(self, name: str, cells: Sequence[int], intervals: bool) -> Iterator[Cells]:
-        """Every set of some cells that may be said of a feature: the numbers in it are neighbours, for intervals."""
+        """Every set of some cells that may be said of a feature: for intervals, no possible number lies between."""
+        place = {at: rank for rank, at in enumerate(self.reachable(name))}
         for size in range(1, len(cells) + 1):
             for chosen in combinations(cells, size):
-                numbers = [at for at in chosen if self.cells[name][at][0] is not None]
+                numbers = [place[at] for at in chosen if self.cells[name][at][0] is not None]
                 is_interval = not numbers or numbers[-1] - numbers[0] == len(numbers) - 1
                 if is_interval or not self.must_be_interval(name, intervals):
                     yield chosen
@@ -440,7 +441,15 @@ class Worlds:
         for box in widest:
             if not any(all(set(a) <= set(b) for a, b in zip(box, other, strict=True)) for other in kept):
                 kept.append(box)
-        return [tuple(zip(names, box, strict=True)) for box in kept]
+        return [tuple((name, self.filled(name, cells)) for name, cells in zip(names, box, strict=True)) for box in kept]
+
+    def filled(self, name: str, cells: Cells) -> Cells:
+        """Cells, with those that are not possible between two of them and no other possible number between."""
+        if not self.features[name].is_numeric:
+            return cells
+        numbers = [at for at in self.reachable(name) if self.cells[name][at][0] is not None]
+        between = [range(a, b) for a, b in pairwise(numbers) if a in cells and b in cells]
+        return tuple(sorted({*cells, *(at for each in between for at in each)}))
 
     def projected(self, mask: np.ndarray, names: Sequence[str]) -> np.ndarray:
         """Which cells of some features a set of worlds has, an axis for each."""

@@ -16,7 +16,7 @@ from quia.additive_needs import Need, ways
 from quia.additive_rows import weigh_rows
 from quia.additive_search import FEW_BOXES, MOST_BOXES, Together
 from quia.arguments import ends
-from quia.boxes import Box
+from quia.boxes import Box, filled
 from quia.caching import cached_property
 from quia.classifier import ClassifierBase, Weighed
 from quia.errors import (
@@ -410,11 +410,15 @@ class Additive(ByFields, ClassifierBase):
     ) -> list[Box] | None:
         """The largest boxes over a reason's variables; where lines are among them, one of them.
 
-        None where only a search finds them: several classes, or more choices than can be compared.
+        None where only a search finds them: several classes, more choices than can be compared, or numbers that are
+        impossible between others.
         """
         from quia import additive_sharing, additive_widen
         from quia.additive_asked import Asked
 
+        within = question.within
+        if any(filled(self.variables[v], within.states(v)) != within.states(v) for v in members):
+            return None
         asked = Asked(self, question, kind, tuple(members), intervals, certain, Clock(timeout))
         if any(self.variables[v].is_line for v in members):
             return additive_sharing.boxes(asked)[:limit]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 from quia.ranges import Ranges, as_listed, covers, difference, intersection, members, size, union
 from quia.variables import Variable
@@ -42,17 +41,6 @@ class Shape:
         wanted = [above, below] if not numbers else [above if numbers[0][0] < state else below]
         return [difference(states, side) for side in wanted]
 
-    def parts(self, states: Ranges, kept: Ranges = ()) -> list[Ranges]:
-        """The largest sets of this shape within some states that have those that are kept, a set themselves.
-
-        >>> Shape.of(Variable.numeric("W", [1, 2, 3], missing=True)).parts(((0, 1), (3, 4)), ((4, 4),))
-        [((0, 1), (4, 4)), ((3, 4),)]
-        """
-        numbers, held = self.numbers_of(states), self.numbers_of(kept)
-        beside = difference(states, numbers)
-        runs = [run for run in numbers if not held or run[0] <= held[0][0] <= run[1]]
-        return [union((run, *beside)) for run in runs] or ([beside] if beside and not held else [])
-
     def numbers_of(self, states: Ranges) -> Ranges:
         """The states that must be neighbours."""
         return intersection(states, ((0, self.numbers - 1),)) if self.numbers else ()
@@ -65,6 +53,28 @@ class Shape:
             return [whole]
         beside = difference(whole, numbers)
         return [union((*self.numbers_of(each), *beside)) for each in (one, other)]
+
+
+def filled(variable: Variable, possible: Ranges) -> Ranges:
+    """The possible states of a variable, and the numbers between them.
+
+    These need not be looked at, as nothing has them: an interval may reach over them.
+    """
+    numbers = Shape.of(variable).numbers_of(possible)
+    return union((*possible, (numbers[0][0], numbers[-1][1]))) if len(numbers) > 1 else possible
+
+
+def trimmed(variable: Variable, states: Ranges, possible: Ranges) -> Ranges:
+    """Of some states those that are possible, with the numbers between these: conditions end at what is possible.
+
+    >>> trimmed(Variable.numeric("W", [1, 2, 3, 4], missing=True), ((0, 3), (5, 5)), ((1, 1), (3, 4)))
+    ((1, 3),)
+    """
+    shape = Shape.of(variable)
+    numbers = shape.numbers_of(states)
+    others = intersection(difference(states, numbers), possible)
+    inside = (intersection((run,), possible) for run in numbers)
+    return union((*others, *((each[0][0], each[-1][1]) for each in inside if each)))
 
 
 def is_within(inner: Box, outer: Box) -> bool:
@@ -180,10 +190,7 @@ def around(
     """
     avoided: list[Point] = []
     found: list[Box] = list(known)
-    # What is possible may have gaps, beyond which an interval does not reach.
-    parts = product(*(shape.parts(states, own) for shape, states, own in zip(shapes, largest, centre, strict=True)))
-    work: list[tuple[Box, tuple[tuple[int, int], ...]]]
-    work = [(_units(refute, centre, part, shapes), ()) for part in parts]
+    work: list[tuple[Box, tuple[tuple[int, int], ...]]] = [(_units(refute, centre, largest, shapes), ())]
     while work:
         box, owed = work.pop()
         if not all(covers(box[place], state) for place, state in owed) or any(is_within(box, f) for f in found):

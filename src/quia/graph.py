@@ -309,7 +309,7 @@ class DecisionGraph(ByFields, ClassifierBase):
             from quia.graph_bounds import clipped
 
             found = self.within(question)._boxes(question, kind, members, intervals, certain=certain, timeout=timeout)
-            return clipped(found, question, members, intervals, kind)[:limit]
+            return clipped(found, question, members)[:limit]
         return self._boxes(question, kind, members, intervals, limit=limit, certain=certain, timeout=timeout)
 
     def _boxes(

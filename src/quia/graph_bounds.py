@@ -4,60 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quia.boxes import Box, Shape, maximal, widest_first
+from quia.boxes import Box, maximal, trimmed, widest_first
 from quia.graph import DecisionGraph
 from quia.graph_arrays import Ints
-from quia.ranges import intersection
+from quia.ranges import Ranges
 
 if TYPE_CHECKING:
     from quia.question import Question
-    from quia.reason import Kind
     from quia.region import Region
 
 
 def bounded(graph: DecisionGraph, possible: Region) -> DecisionGraph:
-    """The graph in which states that are not possible go with others of their node, which are.
+    """The graph in which a state that is not possible goes where the possible one before it goes, or the first.
 
-    So no edge is left that nothing possible takes, and a tree stays a tree. Whichever way such states go, they change
-    nothing for possible instances: the edges of a path that test one variable get ever narrower, so that the last one
-    takes what they all take. Complexity: linear in the graph, times the ranges of a variable's possible states, but for
-    sorting ranges.
+    So no edge is left that nothing possible takes, and a tree stays a tree. Possible instances are decided as they are,
+    and so are those of which they cannot be told apart.
+    Complexity: linear in the graph, but for finding states among a variable's possible ranges.
     """
+    edge = np.repeat(np.arange(len(graph.child)), np.diff(graph.range_start))
     node = np.repeat(np.arange(len(graph)), np.diff(graph.edge_start))
-    if not len(node):
-        return graph
-    of_range = np.repeat(np.arange(len(node)), np.diff(graph.range_start))
-    is_possible = np.ones(len(of_range), bool)
+    of_range = graph.tests[node[edge]] if len(edge) else edge
+    low, high, is_kept = graph.low.copy(), graph.high.copy(), np.ones(len(edge), bool)
     for v, ranges in possible.bounds.items():
-        mine = np.flatnonzero(graph.tests[node[of_range]] == v)
-        low, high = graph.low[mine], graph.high[mine]
-        is_possible[mine] = np.any([(low <= b) & (high >= a) for a, b in ranges], axis=0)
-    is_taken = np.logical_or.reduceat(is_possible, graph.range_start[:-1])
-    if is_taken.all():
-        return graph
-    # Of each node the first edge that something possible takes; nothing possible comes to a node that has none.
-    taken = np.flatnonzero(is_taken)
-    first = np.full(len(graph), -1)
-    first[node[taken[::-1]]] = taken[::-1]
-    is_kept = is_taken | (first[node] < 0)
-    owner = np.where(is_kept, np.arange(len(node)), first[node])[of_range]
-    order = np.lexsort((graph.low, owner))
-    counts = np.bincount(owner, minlength=len(node))[is_kept]
+        mine = np.flatnonzero(of_range == v)
+        low[mine], high[mine] = _stretched(low[mine], high[mine], ranges, graph.variables[v].size)
+        is_kept[mine] = low[mine] <= high[mine]
+    if is_kept.all():
+        return replace(graph, low=low, high=high)
+    counts = np.bincount(edge[is_kept], minlength=len(graph.child))
+    has_range = counts > 0
     return _reached(
         replace(
             graph,
-            edge_start=_starts(np.bincount(node[is_kept], minlength=len(graph))),
-            child=graph.child[is_kept],
-            range_start=_starts(counts),
-            low=graph.low[order],
-            high=graph.high[order],
+            edge_start=_starts(np.bincount(node[has_range], minlength=len(graph))),
+            child=graph.child[has_range],
+            range_start=_starts(counts[has_range]),
+            low=low[is_kept],
+            high=high[is_kept],
         )
     )
+
+
+def _stretched(low: Ints, high: Ints, possible: Ranges, size: int) -> tuple[Ints, Ints]:
+    """Ranges of states, each with what is impossible up to the next possible one; one with none is empty, 1 to 0."""
+    first, last = (np.array(ends) for ends in zip(*possible, strict=True))
+    following = np.append(first[1:], size) - 1  # what is impossible after each range goes with its last state
+    at = np.minimum(np.searchsorted(last, low), len(last) - 1)
+    until = np.maximum(np.searchsorted(first, high, side="right") - 1, 0)
+    begin, end = np.maximum(low, first[at]), np.minimum(high, last[until])
+    is_empty = (begin > end) | (last[at] < low) | (first[until] > high)
+    end = np.where(end == last[until], following[until], end)
+    begin = np.where(begin == first[0], 0, begin)
+    return np.where(is_empty, 1, begin), np.where(is_empty, 0, end)
 
 
 def _reached(graph: DecisionGraph) -> DecisionGraph:
@@ -99,13 +101,11 @@ def _within_each(counts: Ints) -> Ints:
     return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
-def clipped(boxes: Sequence[Box], question: Question, members: Sequence[int], intervals: bool, kind: Kind) -> list[Box]:
-    """Of the largest boxes of a bounded graph, what of them is possible; the widest first.
-
-    Whatever a state that is not possible leads to, a box of possible states is part of a largest one of the graph.
-    """
-    possible = [question.within.states(v) for v in members]
-    shapes = [Shape.of(question.variables[v], intervals) for v in members]
-    own = [((question.states[v],) * 2,) if kind == "sufficient" else () for v in members]
-    parts = (product(*map(Shape.parts, shapes, map(intersection, box, possible), own)) for box in boxes)
-    return widest_first(maximal(each for of_box in parts for each in of_box))
+def clipped(boxes: Sequence[Box], question: Question, members: Sequence[int]) -> list[Box]:
+    """Of the largest boxes of a bounded graph, what of them is possible; the widest first."""
+    about = [(question.variables[v], question.within.states(v)) for v in members]
+    found = (
+        tuple(trimmed(variable, states, possible) for states, (variable, possible) in zip(box, about, strict=True))
+        for box in boxes
+    )
+    return widest_first(maximal(found))

@@ -164,7 +164,7 @@ class _Check:
                 )
             others = difference(self.question.within.states(v), statement.states)
             if in_intervals and numbers:
-                others = intersection(others, _beside(statement, numbers[0]))
+                others = intersection(others, _beside(statement, numbers[0], others))
             added = self._addable(sets, v, others)
             if added:
                 # A number beside 'missing' begins an interval; two that are apart would be none.
@@ -343,11 +343,13 @@ class _Necessary(_NecessaryByStates):
         )
 
 
-def _beside(statement: Statement, numbers: tuple[int, int]) -> Ranges:
-    """The states next to an interval of a numeric variable's numbers, and that of missing values."""
+def _beside(statement: Statement, numbers: tuple[int, int], possible: Ranges) -> Ranges:
+    """The possible states next to an interval of a numeric variable's numbers, and that of missing values."""
     low, high = numbers
     last = len(statement.variable.cuts)
-    return union([(max(low - 1, 0), low), (high, min(high + 1, last)), (last + 1, last + 1)])
+    below = [min(b, low - 1) for a, b in intersection(possible, ((0, last),)) if a < low]
+    above = [max(a, high + 1) for a, b in intersection(possible, ((0, last),)) if b > high]
+    return union([*((state, state) for state in (*below[-1:], *above[:1])), (last + 1, last + 1)])
 
 
 def _without(box: Mapping[int, Ranges], point: Mapping[int, Ranges]) -> Iterator[dict[int, Ranges]]:

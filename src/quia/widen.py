@@ -13,7 +13,20 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from quia._kernel import OverBudget
-from quia.boxes import Box, Point, Refute, Shape, around, growing, maximal, remainder, unions, widest_first
+from quia.boxes import (
+    Box,
+    Point,
+    Refute,
+    Shape,
+    around,
+    filled,
+    growing,
+    maximal,
+    remainder,
+    trimmed,
+    unions,
+    widest_first,
+)
 from quia.classifier import Classifier, EndsNear, Widens, answers_directly, escape_within, offers
 from quia.literal import Literal
 from quia.patience import Clock, OutOfTime
@@ -175,8 +188,23 @@ def forcing_boxes(
         found = escape_within(classifier, question, question.within.replaced(dict(zip(of, box, strict=True))), clock)
         return None if found is None else tuple(found[v] for v in of)
 
-    largest = tuple(question.within.states(v) for v in of)
-    return _all_or_some(_boxes_around(refute, centre, largest, _shapes(question, of, intervals), calls))
+    largest = _largest(question, of)
+    try:
+        found = _all_or_some(_boxes_around(refute, centre, largest, _shapes(question, of, intervals), calls))
+    except SomeBoxes as late:
+        raise SomeBoxes(_trimmed(late.boxes, question, of), widest=late.widest, in_time=late.in_time) from None
+    return _trimmed(found, question, of)
+
+
+def _largest(question: Question, of: Sequence[int]) -> Box:
+    """What each variable can be, and what is impossible between."""
+    return tuple(filled(question.variables[v], question.within.states(v)) for v in of)
+
+
+def _trimmed(boxes: Iterable[Box], question: Question, of: Sequence[int]) -> list[Box]:
+    """What of boxes is possible."""
+    about = [(question.variables[v], question.within.states(v)) for v in of]
+    return [tuple(trimmed(v, states, ends) for states, (v, ends) in zip(box, about, strict=True)) for box in boxes]
 
 
 def _boxes_around(
@@ -222,7 +250,8 @@ def necessary_boxes(
 
     Where variables are unknown, a point does so that could do it; if `certain`, one that does it whatever they are.
     """
-    others = tuple(difference(question.within.states(v), _single(question.states[v])) for v in of)
+    own = (_single(question.states[v]) for v in of)
+    others = tuple(map(difference, _largest(question, of), own))
     shapes = _shapes(question, of, intervals)
     is_partial = UNKNOWN in (question.states[v] for v in classifier.tested)
     find = _changing_points if is_partial and not certain else _changing_boxes
@@ -230,7 +259,7 @@ def necessary_boxes(
         found = _all_or_some(find(classifier, question, of, others, shapes, clock, calls))
     except SomeBoxes as late:
         # Two of them may be one with others.
-        raise SomeBoxes(late.boxes, widest=False, in_time=late.in_time) from None
+        raise SomeBoxes(_trimmed(late.boxes, question, of), widest=False, in_time=late.in_time) from None
     steps = iter(range(_MOST_JOINED)) if calls is not None else count()
 
     def step() -> None:
@@ -239,9 +268,9 @@ def necessary_boxes(
             raise Enough
 
     try:
-        return widest_first(unions(found, shapes, step))
+        return widest_first(maximal(_trimmed(unions(found, shapes, step), question, of)))
     except OutOfTime as late:
-        raise SomeBoxes(found, widest=False, in_time=isinstance(late, Enough)) from None
+        raise SomeBoxes(_trimmed(found, question, of), widest=False, in_time=isinstance(late, Enough)) from None
 
 
 def _changing_boxes(
@@ -298,9 +327,16 @@ def _changing_points(
         point = escape_within(classifier, question, region.replaced(dict(zip(of, box, strict=True))), clock)
         if point is None:
             continue
-        cell = tuple(_single(point[v]) for v in of)
+        cell = tuple(_with_following(question, v, point[v]) for v in of)
         yield cell
         work += remainder(box, cell)
+
+
+def _with_following(question: Question, v: int, state: int) -> Ranges:
+    """A state with the numbers after it that are impossible, if a possible one comes after them."""
+    numbers = Shape.of(question.variables[v]).numbers_of(question.within.states(v))
+    after = next((low for low, high in numbers if high > state), None)
+    return ((state, max(after - 1, state)),) if after is not None and state < numbers[-1][1] else _single(state)
 
 
 def common_reason(classifier: Classifier, question: Question, other: Sequence[int], clock: Clock) -> Reason | None:
