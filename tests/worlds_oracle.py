@@ -532,7 +532,8 @@ class Worlds:
                 certain = self.maximal_boxes(names, sure, False, True)
                 found |= {(box, c, True) for box in certain}
                 for box in self.maximal_boxes(names, perhaps, False, True):
-                    if not sure[np.ix_(*(cells for _, cells in box))].all():
+                    possible = (set(cells).intersection(self.reachable(name)) for name, cells in box)
+                    if not sure[np.ix_(*map(sorted, possible))].all():
                         found.add((box, c, False))
         return found
 

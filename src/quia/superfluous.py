@@ -24,7 +24,7 @@ from quia.widen import Widening
 PATIENCE = 2.0
 """For how many seconds in all it is looked for reasons that imply others of one decision."""
 
-Box = Mapping[int, Ranges]
+_Sets = tuple[Ranges, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +45,10 @@ class Superfluity(ByFields):
         return Patience(PATIENCE)
 
     @cached_property
-    def _known(self) -> dict[tuple[Members, tuple[Ranges, ...] | None], bool]:
+    def _known(self) -> dict[tuple[Members, _Sets | None], bool]:
         return {}
 
-    def __call__(self, members: Members, states: tuple[Ranges, ...] | None = None) -> bool:
+    def __call__(self, members: Members, states: _Sets | None = None) -> bool:
         """Whether another reason is true of all possible worlds that this one is true of, and of more."""
         asked, key = self.classifier, (tuple(members), states)
         if not isinstance(asked, Constrained) or not set(members).intersection(asked.constraint.tested):
@@ -59,7 +59,7 @@ class Superfluity(ByFields):
                     if states is None:
                         is_implied = self._is_implied(asked, members, clock)
                     else:
-                        is_implied = self._is_covered(asked, members, dict(zip(members, states, strict=True)), clock)
+                        is_implied = self._is_covered(asked, members, states, clock)
                 except OutOfTime:
                     is_implied = False
             self._known[key] = is_implied
@@ -93,14 +93,29 @@ class Superfluity(ByFields):
     def _changeable(self) -> tuple[int, ...]:
         return Search(self.classifier, self.question).changeable
 
-    def _is_covered(self, asked: Constrained, members: Members, box: Box, clock: Clock) -> bool:
+    def _is_covered(self, asked: Constrained, members: Members, states: _Sets, clock: Clock) -> bool:
         """Whether another widened reason has all possible worlds of a box, and more."""
-        cover = asked.entailed(self.question, box)
-        others = self._others(members, cover, clock)
-        return any(_is_in(cover, each) and not _is_in(asked.entailed(self.question, each), box) for each in others)
+        cover, box = self._cover(asked, members, states), dict(zip(members, states, strict=True))
+        for of, other in self._others(members, cover, clock):
+            is_in = all(v in cover and not difference(cover[v], ranges) for v, ranges in zip(of, other, strict=True))
+            if is_in:
+                wider = self._cover(asked, of, other)
+                if any(v not in wider or difference(wider[v], ranges) for v, ranges in box.items()):
+                    return True
+        return False
 
-    def _others(self, members: Members, cover: Box, clock: Clock) -> Iterator[Box]:
-        """The widened reasons that speak only of what the cover bounds."""
+    def _cover(self, asked: Constrained, members: Members, states: _Sets) -> Mapping[int, Ranges]:
+        """What is left of each variable's states in the possible worlds of a box."""
+        if (members, states) not in self._covers:
+            self._covers[members, states] = asked.entailed(self.question, dict(zip(members, states, strict=True)))
+        return self._covers[members, states]
+
+    @cached_property
+    def _covers(self) -> dict[tuple[Members, _Sets], Mapping[int, Ranges]]:
+        return {}
+
+    def _others(self, members: Members, cover: Mapping[int, Ranges], clock: Clock) -> Iterator[tuple[Members, _Sets]]:
+        """The widened reasons that speak only of what the cover bounds: their variables, and the states of these."""
         assert self.widening is not None
         within = self.question.within
         bounded = tuple(v for v in self._changeable if v in cover and difference(within.states(v), cover[v]))
@@ -109,10 +124,10 @@ class Superfluity(ByFields):
         for of in found:
             if of not in self._boxes:
                 self._boxes[of] = self.widening.boxes(of, clock)
-            yield from (dict(zip(of, box, strict=True)) for box in self._boxes[of])
+            yield from ((of, box) for box in self._boxes[of])
 
     @cached_property
-    def _boxes(self) -> dict[Members, Sequence[tuple[Ranges, ...]]]:
+    def _boxes(self) -> dict[Members, Sequence[_Sets]]:
         return {}
 
     def _among(self, variables: tuple[int, ...], clock: Clock) -> Iterator[Members]:
@@ -128,11 +143,6 @@ class Superfluity(ByFields):
         search.changeable = variables
         search.gather(clock)
         yield from (tuple(sorted(each)) for each in search.known["sufficient"])
-
-
-def _is_in(cover: Box, box: Box) -> bool:
-    """Whether a box is true wherever the cover's states are."""
-    return all(v in cover and not difference(cover[v], states) for v, states in box.items())
 
 
 def _single(state: int) -> Ranges:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from quia.answer import Answer
     from quia.bias import Bias
 
+MOST_SAID = 5
+"""So much of what is possible is said; all of it is in the JSON."""
 MOST_TOLD = 4
 """How many facts a sentence tells."""
 
@@ -77,7 +79,8 @@ def possible_text(told: Sequence[str]) -> str:
     >>> possible_text(["age >= 52", "debt can only go down"])
     'Only what is possible counts: age >= 52; debt can only go down.'
     """
-    return f"Only what is possible counts: {'; '.join(told)}."
+    more = f"; and {len(told) - MOST_SAID} more" if len(told) > MOST_SAID + 1 else ""
+    return f"Only what is possible counts: {'; '.join(told[:MOST_SAID] if more else told)}{more}."
 
 
 SUPERFLUOUS = "implied by another, as features tie each other"
