@@ -218,12 +218,14 @@ def worlds_of(
         finer if finer.is_line else variable for finer, variable in zip(variables, classifier.variables, strict=True)
     ]
     reaches = _reaches(own, index, _mapping(near, "near", '{"income": 5000}'))  # a share is one of the model's range
+    conditions_told = len(base.within.bounds)  # constraints, of which there may be many, come last
     told = (
-        *base.told,
+        *base.told[:conditions_told],
         *(f"{variables[v].name} can only go up" for v in rising if v not in falling),
         *(f"{variables[v].name} can only go down" for v in falling if v not in rising),
         *(f"{variables[v].name} stays as it is" for v in rising if v in falling),
         *(f"{variables[v].name} within {number_text(reach)} of what it is" for v, reach in reaches),
+        *base.told[conditions_told:],
     )
     return replace(base, rising=rising, falling=falling, near=reaches, told=told)
 
