@@ -70,7 +70,8 @@ class Additive(ByFields, ClassifierBase):
     The scores begin with `start`, the `terms` are added one by one in their order, in 64 bits, then `end` is added
     (unless it is empty). `rule` tells the class: of kind `cuts` (one score, and the class is the number of cuts that it
     reaches) or `argmax` (the first of the greatest). Several terms may be about one variable. `unit` is by how much
-    people's points were multiplied to be whole numbers.
+    people's points were multiplied to be whole numbers; `given` are constraints between the variables: what breaks one
+    is decided, but counts in no answer.
 
     >>> job = Variable.nominal("job", ["none", "new", "old"])
     >>> income = Variable.line("income", 0, 100)
@@ -89,6 +90,7 @@ class Additive(ByFields, ClassifierBase):
     kind: str = "additive model"
     notes: tuple[str, ...] = ()
     unit: float = 1.0
+    given: tuple[Any, ...] = ()
     any_worlds: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -18,7 +18,17 @@ from quia import conditions
 from quia.additive import Additive
 from quia.additive_points import Points, as_number
 from quia.cuts import Cut, Interval
-from quia.declarations import VERSION, check_keys, check_version, declarations, declare, declared_cuts, read_classes
+from quia.declarations import (
+    VERSION,
+    check_keys,
+    check_version,
+    declarations,
+    declare,
+    declared_cuts,
+    given_in,
+    given_of,
+    read_classes,
+)
 from quia.errors import GraphError, did_you_mean, listed, shown
 from quia.files import MOST_VALUES
 from quia.places import LARGEST
@@ -51,7 +61,8 @@ def read(data: Mapping[str, Any]) -> Additive:
     Complexity: linear in the data, and in the states of variables for each of their terms.
     """
     required = ("quia", "variables", "classes", "rule", "terms")
-    check_keys(data, "the additive model", required=required, optional=("start", "end", "unit", "kind", "notes"))
+    optional = ("start", "end", "unit", "kind", "notes", "given")
+    check_keys(data, "the additive model", required=required, optional=optional)
     check_version(data["quia"])
     declared = declarations(data["variables"], lines=True)
     classes = read_classes(data["classes"])
@@ -73,6 +84,7 @@ def read(data: Mapping[str, Any]) -> Additive:
         _text(data.get("kind", "additive model"), "kind"),
         tuple(_text(note, "notes") for note in _list(data.get("notes", []), "'notes'", "strings")),
         float(points.unit),
+        given_in(data, variables),
     )
 
 
@@ -94,6 +106,7 @@ def write(model: Additive) -> dict[str, Any]:
         "variables": {v.name: _declared(v, by_variable[at]) for at, v in enumerate(model.variables)},
         "classes": list(model.classes),
         **({"notes": list(notes)} if notes else {}),
+        **given_of(model),
         **({"unit": int(points.unit)} if points.unit != 1 else {}),
         "rule": {"kind": model.rule.kind, **({"cuts": points.written(model.rule.cuts)} if model.rule.cuts else {})},
         "start": points.written_row(model.start),

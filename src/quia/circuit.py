@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from quia.classifier import ClassifierBase
 from quia.dag import AND, LITERAL
 from quia.errors import GraphError, MissingValue, Unsupported, listed
 from quia.nnf import NNF, Builder
+from quia.pickling import ByFields
 from quia.region import Region
 from quia.variables import UNKNOWN, Variable
 
@@ -29,11 +30,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Circuit(ClassifierBase):
+class Circuit(ByFields, ClassifierBase):
     """A classifier that decides for the class whose formula an instance satisfies.
 
     `formulas[c]` is the formula of class c, a positive ∨-decomposable NNF, or None if it is not known: then class c is
-    what the other formula does not take, and decisions for c cannot be explained. `kind` says what it was made of.
+    what the other formula does not take, and decisions for c cannot be explained. `kind` says what it was made of;
+    `given` are constraints between the variables: what breaks one is decided, but counts in no answer.
 
     >>> from quia.load import sdd
     >>> circuit = sdd.read(b"sdd 1\\nL 0 0 1\\n")
@@ -47,6 +49,7 @@ class Circuit(ClassifierBase):
     kind: str = "circuit"
     any_worlds: ClassVar[bool] = True
     notes: tuple[str, ...] = ()
+    given: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.classes) != 2:

@@ -93,6 +93,8 @@ class ClassifierBase:
     classes: tuple[str, ...]
     notes: tuple[str, ...] = ()
     kind: str = "classifier"
+    given: tuple[Any, ...] = ()
+    """Constraints between its features, as texts or formulas, which hold in every world that counts in an answer."""
     any_worlds: ClassVar[bool] = False
     """Whether its own ways to reasons and boxes answer whatever worlds are possible, not only where some are frozen."""
 

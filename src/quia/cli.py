@@ -17,7 +17,7 @@ COMMANDS = ("explain", "check", "convert", "learn", "batch", "report", "serve")
 
 EXIT_CODES = """exit codes:
   0    answered
-  1    the model is not sound, or does not decide as the data say (check)
+  1    the model is not sound, does not decide as the data say, or constraints are not met (check)
   2    bad usage, model or instance; the reason is on stderr
   3    answered in part: time ran out
   130  interrupted"""

@@ -1,4 +1,4 @@
-"""What all of quia's JSON formats declare alike: their version, variables and classes."""
+"""What all of quia's JSON formats declare alike: their version, variables, classes and constraints."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from quia import conditions
+from quia.classifier import Classifier
 from quia.cuts import Cut, Interval
 from quia.errors import GraphError, brief, did_you_mean, listed, shown
 from quia.variables import Variable
@@ -111,3 +112,22 @@ def declare(variable: Variable, ends: Collection[int], *, missing: bool) -> dict
     if unused:
         declared["cuts"] = [Interval(None, cut).readable().text for cut in unused]
     return declared
+
+
+def given_in(data: Mapping[str, Any], variables: Sequence[Variable]) -> tuple[str, ...]:
+    """The constraints that stand in a model's JSON, checked."""
+    if "given" not in data:
+        return ()
+    from quia.own_constraints import read_given  # seldom needed, and it brings the language of formulas
+
+    return read_given(data["given"], variables)
+
+
+def given_of(model: Classifier) -> dict[str, list[str]]:
+    """The constraints of a model for its JSON; nothing where there are none."""
+    given = getattr(model, "given", ())
+    if not given:
+        return {}
+    from quia.own_constraints import written_given
+
+    return {"given": written_given(given, model.variables)}

@@ -29,7 +29,8 @@ Ints32 = npt.NDArray[np.int32]
 class Ensemble(ByFields, ClassifierBase):
     """A classifier that adds a leaf of each of its trees to scores, as the library does that made it.
 
-    `trees` are the trees, `sums` says how their leaves become scores and these a class. `kind` is what people call it.
+    `trees` are the trees, `sums` says how their leaves become scores and these a class. `kind` is what people call it;
+    `given` are constraints between the variables: what breaks one is decided, but counts in no answer.
 
     >>> from quia.sums import Rule
     >>> age, debt = Variable.numeric("age", [30]), Variable.nominal("debt", ["no", "yes"])
@@ -46,6 +47,7 @@ class Ensemble(ByFields, ClassifierBase):
     sums: Sums
     kind: str = "tree ensemble"
     notes: tuple[str, ...] = ()
+    given: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         told_apart = self.sums.rule.class_count(len(self.sums.start))

@@ -16,7 +16,17 @@ import numpy.typing as npt
 from quia import conditions
 from quia.conditions import Condition
 from quia.cuts import Interval
-from quia.declarations import VERSION, check_keys, check_version, declarations, declare, declared_cuts, read_classes
+from quia.declarations import (
+    VERSION,
+    check_keys,
+    check_version,
+    declarations,
+    declare,
+    declared_cuts,
+    given_in,
+    given_of,
+    read_classes,
+)
 from quia.ensemble import Ensemble
 from quia.errors import GraphError, did_you_mean, listed, shown
 from quia.ranges import Ranges
@@ -34,7 +44,7 @@ def read(data: Mapping[str, Any]) -> Ensemble:
     Complexity: linear in the data.
     """
     required = ("quia", "variables", "classes", "tests", "trees", "sums", "rule")
-    check_keys(data, "the ensemble", required=required, optional=("kind", "notes"))
+    check_keys(data, "the ensemble", required=required, optional=("kind", "notes", "given"))
     check_version(data["quia"])
     declared = declarations(data["variables"])
     classes = read_classes(data["classes"])
@@ -50,6 +60,7 @@ def read(data: Mapping[str, Any]) -> Ensemble:
         _sums(data["sums"], _rule(data["rule"]), outputs),
         _text(data.get("kind", "tree ensemble"), "kind"),
         tuple(_text(note, "notes") for note in _list(data.get("notes", []), "'notes'", "strings")),
+        given_in(data, variables),
     )
     try:
         assert ensemble.kernel
@@ -76,6 +87,7 @@ def write(ensemble: Ensemble) -> dict[str, Any]:
         "variables": {v.name: declare(v, ends[i], missing=v.missing) for i, v in enumerate(ensemble.variables)},
         "classes": list(ensemble.classes),
         **({"notes": list(ensemble.notes)} if ensemble.notes else {}),
+        **given_of(ensemble),
         "rule": {"kind": sums.rule.kind, **({"cuts": list(sums.rule.cuts)} if sums.rule.cuts else {})},
         "sums": {
             "start": list(sums.start),

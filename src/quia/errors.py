@@ -62,6 +62,14 @@ class Unsupported(QuiaError):
         super().__init__(f"{message}; {cure}")
 
 
+class Contradiction(InstanceError):
+    """Constraints, and maybe conditions, that nothing meets together: few of those that were given, but enough."""
+
+    def __init__(self, message: str, *, constraints: tuple[str, ...], conditions: tuple[str, ...] = ()) -> None:
+        self.constraints, self.conditions = constraints, conditions
+        super().__init__(message)
+
+
 class OutOfRange(InstanceError):
     """A number outside the range that was given for its feature."""
 

@@ -44,7 +44,8 @@ class DecisionGraph(ByFields, ClassifierBase):
     `range_start[e] … range_start[e+1]`, each from `low` to `high`, both included. On every path the edges of a node
     part the states that are still possible there (the weak test-once property).
 
-    `names` are the nodes' names, if they have any; `notes` say what was changed to get here. `impossible` is the index
+    `names` are the nodes' names, if they have any; `notes` say what was changed to get here; `given` are constraints
+    between the variables: what breaks one is decided, but counts in no answer. `impossible` is the index
     of a class whose leaves no possible instance reaches, -1 if there is none: unknown values are not such that the
     instance is impossible, and no reason need speak of what is.
 
@@ -69,6 +70,7 @@ class DecisionGraph(ByFields, ClassifierBase):
     names: tuple[str, ...] | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
     impossible: int = field(default=-1, repr=False)
+    given: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         if not -1 <= self.impossible < len(self.classes):
@@ -90,6 +92,7 @@ class DecisionGraph(ByFields, ClassifierBase):
         names: Sequence[str] | None = None,
         notes: Sequence[str] = (),
         impossible: int = -1,
+        given: Sequence[Any] = (),
     ) -> DecisionGraph:
         """A graph from plain lists, children first, root last; it is made consistent, and edges are checked.
 
@@ -106,6 +109,7 @@ class DecisionGraph(ByFields, ClassifierBase):
             names=None if names is None else tuple(names_of_copies(made.origin, names)),
             notes=(*notes, *what_changed(made.origin, called)),
             impossible=impossible,
+            given=tuple(given),
         )
 
     @staticmethod
@@ -152,6 +156,7 @@ class DecisionGraph(ByFields, ClassifierBase):
             and self.classes == other.classes
             and self.names == other.names
             and self.impossible == other.impossible
+            and self.given == other.given
             and all(np.array_equal(a, b) for a, b in zip(self.arrays, other.arrays, strict=True))
         )
 

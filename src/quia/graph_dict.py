@@ -9,7 +9,17 @@ from quia import conditions
 from quia.conditions import Condition
 from quia.consistent import Edges
 from quia.cuts import Interval
-from quia.declarations import VERSION, check_keys, check_version, declarations, declare, declared_cuts, read_classes
+from quia.declarations import (
+    VERSION,
+    check_keys,
+    check_version,
+    declarations,
+    declare,
+    declared_cuts,
+    given_in,
+    given_of,
+    read_classes,
+)
 from quia.errors import GraphError, brief, did_you_mean, listed, shown
 from quia.graph import DecisionGraph
 from quia.ranges import Ranges, union
@@ -23,7 +33,8 @@ def read(data: Mapping[str, Any]) -> DecisionGraph:
 
     Complexity: linear in the data, but for tests that must be made consistent.
     """
-    check_keys(data, "the graph", required=("quia", "variables", "classes", "root", "nodes"))
+    required = ("quia", "variables", "classes", "root", "nodes")
+    check_keys(data, "the graph", required=required, optional=("given",))
     check_version(data["quia"])
     declared = declarations(data["variables"])
     classes = read_classes(data["classes"])
@@ -46,7 +57,14 @@ def read(data: Mapping[str, Any]) -> DecisionGraph:
     unreached = [name for name in nodes if name not in position]
     notes = [f"dropped {len(unreached)} nodes that the root does not reach: {listed(unreached, 8)}"]
     return DecisionGraph.build(
-        variables, list(classes), tests, labels, edges, names=order, notes=notes if unreached else ()
+        variables,
+        list(classes),
+        tests,
+        labels,
+        edges,
+        names=order,
+        notes=notes if unreached else (),
+        given=given_in(data, variables),
     )
 
 
@@ -70,6 +88,7 @@ def write(graph: DecisionGraph) -> dict[str, Any]:
         "quia": VERSION,
         "variables": _declared(graph),
         "classes": list(graph.classes),
+        **given_of(graph),
         "root": graph.name(len(graph) - 1),
         "nodes": nodes,
     }

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from quia.caching import cached_property
 from quia.classifier import Classifier, ClassifierBase, offers
 from quia.cuts import Cut
+from quia.pickling import ByFields
 from quia.ranges import Ranges, intersection, union
 from quia.region import Region
 from quia.variables import UNKNOWN, Variable
@@ -110,7 +111,7 @@ def refined(classifier: Classifier, variables: tuple[Variable, ...]) -> Classifi
 
 
 @dataclass(frozen=True, eq=False)
-class Refined(ClassifierBase):
+class Refined(ByFields, ClassifierBase):
     """Any classifier over variables with more cuts: its states are found again in those that it knows."""
 
     model: Classifier
@@ -130,6 +131,11 @@ class Refined(ClassifierBase):
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """The notes of the model."""
         return tuple(self.model.notes)
+
+    @property
+    def given(self) -> tuple[Any, ...]:  # type: ignore[override]
+        """The constraints of the model."""
+        return getattr(self.model, "given", ())
 
     @property
     def tested(self) -> tuple[int, ...]:

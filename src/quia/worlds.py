@@ -20,7 +20,7 @@ from quia.constrained import Constrained, constrained
 from quia.constraint import POSSIBLE
 from quia.cuts import Cut, Interval, number_text
 from quia.errors import GraphError, InstanceError, MissingValue, brief, did_you_mean, shown
-from quia.given import Given, as_constraints, compiled
+from quia.given import Given, compiled, constraints_of, contradiction
 from quia.question import given_values
 from quia.ranges import Ranges, covers
 from quia.refine import cut_at, fine_ranges, refined
@@ -104,10 +104,12 @@ class Worlds:
                 f"the instance is impossible: it breaks the constraint {brief(broken.text)}, as"
                 f" {' and '.join(has[:8])}; correct the one or the other"
             )
-        texts = [each.text for each in self.given.each] if self.given is not None else []
+        assert self.given is not None  # what is within, it is
+        known = self.within.intersection(Region.at(self.within.variables, states, range(len(states))))
+        few = contradiction(self.given.variables, self.given.said, known).constraints
         raise InstanceError(
             "the instance is impossible: whatever its unknown features are, it breaks one of the constraints"
-            f" {brief('; '.join(texts), 600)}; correct the one or the other"
+            f" {brief('; '.join(few), 600)}; correct the one or the other"
         )
 
     def _has_world(self, states: Sequence[int]) -> bool:
@@ -190,7 +192,8 @@ def _recut(given: Given, new: tuple[Variable, ...]) -> Given:
         return replace(constraint, variables=new, edges=edges)
 
     together = None if given.together is None else recut(given.together)
-    return Given(new, tuple(map(recut, given.each)), _finer(given.box, new), together, tuple(map(recut, given.parts)))
+    parts = tuple(map(recut, given.parts))
+    return Given(new, tuple(map(recut, given.each)), _finer(given.box, new), together, parts, given.said)
 
 
 def worlds_of(
@@ -203,7 +206,7 @@ def worlds_of(
     given: Any = None,
 ) -> Worlds:
     """The worlds that these leave possible, for a classifier that may have constraints of its own."""
-    constraints = (*getattr(classifier, "given", ()), *as_constraints(given))
+    constraints = constraints_of(classifier, given)
     conditions_given = _mapping(within, "within", '{"age": ">= 52"}')
     base = _kept(classifier, conditions_given, constraints)
     if not (only_up or only_down or near):
@@ -324,20 +327,13 @@ def _everywhere(classifier: Classifier, within: Mapping[str, Any], constraints: 
     if given is not None and given.together is not None:
         left = given.together.left_by(possible)
         if possible.is_empty or left is None:
-            raise _nothing(box, given)
+            raise contradiction(variables, given.said, box)
         possible = _narrowed(possible, left)
         asked = constrained(asked, given)
-    elif possible.is_empty:
-        raise _nothing(box, given)
+    elif given is not None and possible.is_empty:
+        raise contradiction(variables, given.said, box)
     told = (*map(str, box.literals), *(each.text for each in (given.each if given else ())))
     return Worlds(asked, possible, box, given, told=told)
-
-
-def _nothing(box: Region, given: Given | None) -> InstanceError:
-    texts = [each.text for each in (given.each if given else ())]
-    return InstanceError(
-        f"nothing within {box} meets the constraints {brief('; '.join(texts), 600)}; correct the one or the others"
-    )
 
 
 def _narrowed(region: Region, left: Mapping[int, Ranges]) -> Region:

@@ -7,6 +7,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from quia.command import Subparsers, add_model, load_model, model_options
+from quia.command.numbers import seconds_of
+from quia.command.possible import add_given
 from quia.command.progress import working
 from quia.command.streams import write, write_json
 from quia.errors import FormatError, GraphError, QuiaError, listed, with_article
@@ -14,6 +16,7 @@ from quia.show.words import plural
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
+    from quia.command.check_given import Findings
     from quia.load.agreement import Agreement, Model
     from quia.rows import RowFile
     from quia.variables import Variable
@@ -24,13 +27,17 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "check",
         help="what is in a model, and is it sound",
-        description="Reads a model, checks it, and says what is in it and what had to be changed to explain it.",
+        description="Reads a model, checks it, and says what is in it and what had to be changed to explain it. Where"
+        " there are constraints, its own or given here, also: whether they can be met, which classes they leave"
+        " impossible, and which rows break them.",
+        epilog="example: quia check examples/admissions.json --given 'Essay=pass -> Interview=pass'",
     )
     add_model(parser)
     parser.add_argument(
         "--data",
         metavar="FILE.csv",
-        help="compare with the model's own decisions on these rows, and at and around every threshold",
+        help="compare with the model's own decisions on these rows, and at and around every threshold; where there"
+        " are constraints, say which rows break them (only that, if the model cannot be asked)",
     )
     parser.add_argument(
         "--predicted",
@@ -38,11 +45,19 @@ def add(subparsers: Subparsers) -> None:
         help="which column of --data has them, if the model itself cannot be asked (only skops and pickles can)",
     )
     parser.add_argument("--json", action="store_true", help="print JSON (schema quia/check/1)")
+    parser.add_argument(
+        "--timeout",
+        metavar="S",
+        type=seconds_of,
+        default=10,
+        help="look for S seconds at most for classes that are impossible (default 10)",
+    )
+    add_given(parser, "what is possible, beside the model's own constraints", within=True)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check, print; 1 if the model is not sound, or does not decide as the data say."""
+    """Check, print; 1 if the model is not sound, does not decide as the data say, or constraints are not met."""
     if arguments.predicted is not None and arguments.data is None:
         raise QuiaError("--predicted is a column of --data, which is not given; give both")
     try:
@@ -53,30 +68,53 @@ def run(arguments: argparse.Namespace) -> int:
             write_json({"schema": "quia/check/1", "sound": False, "fault": str(fault)})
         print(f"quia: not sound: {fault}", file=sys.stderr)  # noqa: T201
         return 1
-    facts = describe(classifier)
-    agreed = None if arguments.data is None else _compared(arguments, classifier, model)
+    facts, findings = describe(classifier), _findings(arguments, classifier)
+    compares = arguments.data is not None and (model is not None or arguments.predicted is not None)
+    agreed = _compared(arguments, classifier, model) if compares else None
+    if findings is not None:
+        facts["given"] = findings.to_dict()
     if agreed is not None:
         facts["agreement"] = agreed.to_dict()
     if arguments.json:
         write_json(facts, indent=2)
     else:
-        write(_text(arguments.model, facts))
-    if agreed is None:
-        return 0
-    if not arguments.json:
-        write(f"  the model's own decisions: {agreed}")
-    return 0 if agreed.holds else 1
+        write("\n".join([_text(arguments.model, facts), *(findings.lines() if findings is not None else ())]))
+        if agreed is not None:
+            write(f"  the model's own decisions: {agreed}")
+    if agreed is not None and not agreed.holds:
+        return 1
+    return 0 if findings is None else findings.exit_code
+
+
+def _findings(arguments: argparse.Namespace, classifier: Classifier) -> Findings | None:
+    """What is to be said of constraints, if there are any."""
+    if not _has_constraints(arguments, classifier):
+        return None
+    from quia.command.check_given import found
+
+    return found(arguments, classifier)
 
 
 def _loaded(arguments: argparse.Namespace) -> tuple[Classifier, Model | None]:
-    """The classifier, and with it the model that it came from, if that is to be asked."""
+    """The classifier, and with it the model that it came from, if that is to be asked and can be."""
     if arguments.data is None or arguments.predicted is not None:
         return load_model(arguments), None
-    from quia.load import load_with_predictor
+    from quia.load import has_predictor, load_with_predictor
+
+    if not has_predictor(arguments.model, arguments.format):
+        classifier = load_model(arguments)
+        if _has_constraints(arguments, classifier):
+            return classifier, None
 
     with working("reading the model"):
         model = load_with_predictor(arguments.model, format=arguments.format, **model_options(arguments))
     return model.classifier, model
+
+
+def _has_constraints(arguments: argparse.Namespace, classifier: Classifier) -> bool:
+    """Whether there is something to check beside the model: constraints of its own, or what the arguments give."""
+    given = (getattr(classifier, "given", ()), arguments.given, arguments.given_file, arguments.within)
+    return any(given)
 
 
 def _refuse_unrecognised(arguments: argparse.Namespace) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from quia.command import Subparsers, add_model, load_model, model_files, refuse_same_files
+from quia.command.possible import add_given, given_files, with_given_of
 from quia.command.streams import write_document
 from quia.errors import Unsupported
 
@@ -16,6 +17,7 @@ def add(subparsers: Subparsers) -> None:
     )
     add_model(parser)
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where to; - is stdout")
+    add_given(parser, "constraints to write into the model, beside its own")
     parser.set_defaults(run=run)
 
 
@@ -24,8 +26,8 @@ def run(arguments: argparse.Namespace) -> int:
     from quia.classifier import HasJson, offers
     from quia.load import json
 
-    refuse_same_files(model_files(arguments), {"-o": arguments.output})
-    classifier = load_model(arguments)
+    refuse_same_files({**model_files(arguments), **given_files(arguments)}, {"-o": arguments.output})
+    classifier = with_given_of(arguments, load_model(arguments))
     if not offers(classifier, HasJson):
         raise Unsupported(
             f"{arguments.model} is a {classifier.kind}, which quia's JSON cannot hold",

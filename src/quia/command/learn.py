@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from quia.command import Subparsers, refuse_same_files
+from quia.command.possible import add_given, given_files, with_given_of
 from quia.command.progress import working
 from quia.command.streams import write_document
 
@@ -30,6 +31,7 @@ def add(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--j48", action="store_true", help="learn with Weka's J48; needs Java and a weka.jar")
     parser.add_argument("--weka-jar", metavar="FILE", help="where weka.jar is, if it is not found by itself")
+    add_given(parser, "constraints to write into the tree: they change what its answers count, not what it learns")
     parser.set_defaults(run=run)
 
 
@@ -39,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quia.load import json
     from quia.tables import read_csv
 
-    refuse_same_files({"DATA": arguments.data}, {"-o": arguments.output})
+    refuse_same_files({"DATA": arguments.data, **given_files(arguments)}, {"-o": arguments.output})
     with working("learning"):
         learned = learn(
             read_csv(arguments.data),
@@ -50,6 +52,6 @@ def run(arguments: argparse.Namespace) -> int:
             min_rows=arguments.min_rows,
             weka_jar=arguments.weka_jar,
         )
-    write_document(json.dumps(learned.classifier), arguments.output)
+    write_document(json.dumps(with_given_of(arguments, learned.classifier)), arguments.output)
     print(learned.report, file=sys.stderr)  # noqa: T201
     return 0

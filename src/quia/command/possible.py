@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from quia.command import distinct, instance
+from quia.command import distinct, instance, note
 from quia.errors import FormatError, InstanceError, QuiaError, did_you_mean, listed, shown
 from quia.files import decode, read_bytes
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
     from quia.variables import Variable
+
+C = TypeVar("C", bound="Classifier")
 
 
 class Given(NamedTuple):
@@ -21,19 +23,13 @@ class Given(NamedTuple):
     text: str
     file: str | None = None
     line: int | None = None
+    indent: int = 0
 
 
 def add_possible(parser: argparse.ArgumentParser) -> None:
     """The options that say which worlds count, beside the model's own constraints."""
     group = parser.add_argument_group("what is possible (worlds that are not cannot refute a reason, nor are advice)")
-    group.add_argument(
-        "--within",
-        metavar="'FEATURE CONDITION'",
-        action="append",
-        default=[],
-        help="what holds of a feature in every world that counts: --within 'age >= 52' --within 'region in {north,"
-        " south}'; repeat it",
-    )
+    _add_within(group)
     group.add_argument(
         "--only-up", metavar="FEATURE", action="append", default=[], help="a number that cannot fall; repeat it"
     )
@@ -50,9 +46,23 @@ def add_possible(parser: argparse.ArgumentParser) -> None:
     _add_given(group)
 
 
-def add_given(parser: argparse.ArgumentParser, title: str = "what is possible") -> None:
-    """The options for constraints between features alone."""
-    _add_given(parser.add_argument_group(title))
+def add_given(parser: argparse.ArgumentParser, title: str = "what is possible", *, within: bool = False) -> None:
+    """The options for constraints between features, and maybe for conditions on single ones."""
+    group = parser.add_argument_group(title)
+    if within:
+        _add_within(group)
+    _add_given(group)
+
+
+def _add_within(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--within",
+        metavar="'FEATURE CONDITION'",
+        action="append",
+        default=[],
+        help="what holds of a feature in every world that counts: --within 'age >= 52' --within 'region in {north,"
+        " south}'; repeat it",
+    )
 
 
 def _add_given(group: argparse._ArgumentGroup) -> None:
@@ -78,7 +88,7 @@ def possible_of(arguments: argparse.Namespace, classifier: Classifier) -> dict[s
     names = [variable.name for variable in variables]
     near = (instance.pair(text, names, "--near") for text in arguments.near)
     return {
-        "within": distinct((_condition(text, variables) for text in arguments.within), "--within") or None,
+        "within": within_of(arguments, variables),
         "only_up": arguments.only_up,
         "only_down": arguments.only_down,
         "near": {name: _distance(name, said) for name, said in distinct(near, "--near").items()} or None,
@@ -86,9 +96,24 @@ def possible_of(arguments: argparse.Namespace, classifier: Classifier) -> dict[s
     }
 
 
+def within_of(arguments: argparse.Namespace, variables: Sequence[Variable]) -> dict[str, str] | None:
+    """The conditions on single features that are given."""
+    return distinct((_condition(text, variables) for text in arguments.within), "--within") or None
+
+
 def given_of(arguments: argparse.Namespace) -> list[Given]:
     """The constraints that are given, on the command line and in files."""
     return [*map(Given, arguments.given), *(each for file in arguments.given_file for each in _lines(file))]
+
+
+def with_given_of(arguments: argparse.Namespace, classifier: C) -> C:
+    """A classifier that keeps the constraints that are given."""
+    given = checked(given_of(arguments), classifier.variables)
+    if not given:
+        return classifier
+    from quia.own_constraints import with_given
+
+    return with_given(classifier, given)
 
 
 def given_files(arguments: argparse.Namespace) -> dict[str, str | None]:
@@ -98,20 +123,33 @@ def given_files(arguments: argparse.Namespace) -> dict[str, str | None]:
 
 
 def _lines(file: str) -> Iterator[Given]:
-    """The constraints in a file; empty lines and comments are none."""
-    for number, line in enumerate(decode(read_bytes(file), file).split("\n"), 1):
+    """The constraints in a file; empty lines and comments are none, and a file without any is noted."""
+    from quia.own_constraints import MOST_LETTERS
+
+    data = read_bytes(file)
+    if b"\0" in data:
+        raise FormatError("has a NUL character, so it is no text; give constraints, one a line, in UTF-8", file=file)
+    if len(data) > MOST_LETTERS:
+        raise FormatError(f"holds more than {MOST_LETTERS:,} bytes; constraints are fewer", file=file)
+    has_any = False
+    for number, line in enumerate(decode(data, file).split("\n"), 1):
         text = line.strip()
         if text and not text.startswith("#"):
-            yield Given(text, file, number)
+            has_any = True
+            yield Given(text, file, number, len(line) - len(line.lstrip()))
+    if not has_any:
+        note(f"{file} has no constraint: lines that are empty or begin with # are none")
 
 
 def checked(given: Sequence[Given], variables: Sequence[Variable]) -> list[str]:
     """The constraints as text, each of which can be read; a fault is told with the place where it stands."""
     from quia.formula import parse
+    from quia.given import bare
 
+    known = [bare(variable) for variable in variables]
     for each in given:
         try:
-            parse(each.text, variables)
+            parse(" " * each.indent + each.text, known)  # so that columns are those of the line
         except QuiaError as fault:
             if each.file is None:
                 raise InstanceError(f"--given is {shown(each.text)}: {fault}") from None

@@ -138,17 +138,46 @@ def load(source: Any, /, *, format: str | None = None, **options: Any) -> Classi
     `source` is a path (a `.gz` file is decompressed) or a model; `format` overrides the format detected from a file;
     `options` belong to the format, and one that it does not have is an error. A model that adds up numbers as they are,
     such as a logistic regression, needs to know between which these lie: `ranges={"income": (0, 250000)}` says so, or
-    `data`, a table (or the path of one in CSV) that they are taken from where ranges do not say it.
+    `data`, a table (or the path of one in CSV) that they are taken from where ranges do not say it. `given` are
+    constraints between features, one or several, as texts or formulas: the model keeps them beside its own, and every
+    answer respects them.
     """
-    ranges, data = options.pop("ranges", None), options.pop("data", None)
-    return _bounded(_load(source, format, options, ""), ranges, data)
+    said = _said(options)
+    return said.of(_load(source, format, options, ""))
 
 
 def load_with_predictor(source: Any, /, *, format: str | None = None, **options: Any) -> Model:
     """The classifier together with the model's own `predict`; an error where the file or object has none."""
-    ranges, data = options.pop("ranges", None), options.pop("data", None)
+    said = _said(options)
     model: Model = _load(source, format, options, "_with_predictor")
-    return model._replace(classifier=_bounded(model.classifier, ranges, data))
+    return model._replace(classifier=said.of(model.classifier))
+
+
+class _Said(NamedTuple):
+    """What can be said of a model of any format."""
+
+    ranges: Any
+    data: Any
+    given: Any
+
+    def of(self, classifier: Classifier) -> Classifier:
+        """The classifier with all that."""
+        bounded = _bounded(classifier, self.ranges, self.data)
+        if self.given is None and (bounded is classifier or not getattr(bounded, "given", ())):
+            return bounded
+        from quia.own_constraints import with_given  # seldom needed, and it brings the language of formulas
+
+        return with_given(bounded, self.given)
+
+
+def _said(options: dict[str, Any]) -> _Said:
+    """What the options say of any model, taken from among them."""
+    return _Said(*(options.pop(name, None) for name in _Said._fields))
+
+
+def has_predictor(file: str, format: str | None = None) -> bool:
+    """Whether the model in a file can be asked for its own decisions."""
+    return hasattr(import_module(FORMATS[format_name(file, format)].module), "read_with_predictor")
 
 
 def _bounded(classifier: Classifier, ranges: Any, data: Any) -> Classifier:

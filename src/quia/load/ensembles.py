@@ -254,7 +254,13 @@ def simplest(ensemble: Ensemble) -> Classifier:
         below = (last - int(trees.yes[first + place]), last - int(trees.no[first + place]))
         edges.append(tuple((ranges, child) for ranges, child in zip((yes, no), below, strict=True) if ranges))
     return DecisionGraph.build(
-        ensemble.variables, ensemble.classes, variables[::-1], labels[::-1].tolist(), edges, notes=ensemble.notes
+        ensemble.variables,
+        ensemble.classes,
+        variables[::-1],
+        labels[::-1].tolist(),
+        edges,
+        notes=ensemble.notes,
+        given=ensemble.given,
     )
 
 

@@ -55,14 +55,14 @@ def write(graph: HasJson, file: str | os.PathLike[str]) -> None:
 
 
 def dumps(graph: HasJson) -> str:
-    """The JSON text of a classifier, one line for each variable, node, test, tree or term."""
+    """The JSON text of a classifier, one line for each variable, constraint, node, test, tree or term."""
     data = graph.to_dict()
     lines = []
     for key, value in data.items():
         if key in ("nodes", "variables"):
             inner = ",\n".join(f"  {_line(name)}: {_line(content)}" for name, content in value.items())
             lines.append(f" {_line(key)}: {{\n{inner}}}" if inner else f" {_line(key)}: {{}}")
-        elif key in ("tests", "trees", "terms") and value:
+        elif key in ("given", "tests", "trees", "terms") and value:
             inner = ",\n".join(f"  {_line(each)}" for each in value)
             lines.append(f" {_line(key)}: [\n{inner}]")
         else:
