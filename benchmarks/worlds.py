@@ -68,12 +68,42 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument("--data", metavar="DIR", help="trees/NAME/tree.j48.txt and train/NAME.csv.gz")
     parser.add_argument("--benchmark", metavar="NAME", action="append", help="only this tree; repeat it")
     parser.add_argument("--rows", metavar="N", type=whole, default=10, help="instances of each tree (default 10)")
+    parser.add_argument(
+        "--dice",
+        metavar="N",
+        type=whole,
+        nargs="?",
+        const=100,
+        help="instead, DiCE beside quia on N (100) people of the adult table, in an environment of its own",
+    )
+    parser.add_argument("--environments", metavar="DIR", help="where DiCE is installed (default: quia's cache)")
     parser.add_argument("--json", metavar="FILE", help="write the numbers there too")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, check and print."""
+    return _run_dice(arguments) if arguments.dice is not None else _run_trees(arguments)
+
+
+def _run_dice(arguments: argparse.Namespace) -> int:
+    from benchmarks import worlds_dice
+    from benchmarks.arguments import DEFAULT_DATA, default_cache
+    from benchmarks.models import find
+    from benchmarks.widths_models import printed_by_weka
+
+    folder = Path(arguments.data or DEFAULT_DATA)
+    (benchmark,) = find(folder, ["adult"])
+    where = Path(arguments.environments) if arguments.environments else default_cache() / "peers"
+    measured = worlds_dice.measure(printed_by_weka(benchmark, folder), arguments.dice, where)
+    write(worlds_dice.text(measured))
+    if arguments.json:
+        Path(arguments.json).write_text(json.dumps(measured, indent=1), "utf-8")
+    told = next(r for r in measured["results"] if r["setting"] == "quia, told all")
+    return 1 if told["impossible"] or told["partly"] or measured["trouble"] else 0
+
+
+def _run_trees(arguments: argparse.Namespace) -> int:
     from benchmarks.arguments import DEFAULT_DATA
     from benchmarks.models import find
     from benchmarks.steps import Steps

@@ -9,9 +9,10 @@ import pytest
 
 import quia
 from bench import tiny_data
-from benchmarks import worlds, worlds_models
+from benchmarks import worlds, worlds_dice, worlds_models
 from benchmarks.__main__ import main
 from benchmarks.models import find
+from benchmarks.peer import dice_worlds_peer
 from benchmarks.widths_models import printed_by_weka
 from benchmarks.worlds_rules import Fact, Possible, Rule, implies, is_one_of, same
 from quia.literal import Literal
@@ -172,3 +173,54 @@ def test_impossible_advice_fails_the_command(folder, monkeypatch, capsys):
     monkeypatch.setattr(Possible, "options", property(lambda self: {}))
     assert main(["worlds", "--data", str(folder), "--rows", "10"]) == 1
     assert "IMPOSSIBLE: tree" in capsys.readouterr().out
+
+
+def test_the_tree_that_dice_is_given_decides_as_it_does(subject):
+    pd = pytest.importorskip("pandas", reason="pip install pandas")
+    draw = random.Random(8)
+    job = worlds_dice.Job("tiny", subject, [])
+    decide = dice_worlds_peer.decider(*(job.tree()[part] for part in ("variables", "nodes")))
+    rows = [random_row(draw) for _ in range(300)]
+    decided = decide(pd.DataFrame(rows))
+    assert [subject.classifier.classes[label] for label in decided] == [subject.classifier.classify(r) for r in rows]
+    assert len(set(decided.tolist())) > 1
+
+
+def test_advice_of_both_tools_is_judged_by_the_same_evaluator(subject, monkeypatch, tmp_path):
+    possible = Possible((implies(Fact("x0", ">", 4.0), Fact("x2", "<=", 6.0)),), only_up=("x1",))
+    people = worlds_models.rows_of(subject, possible, 40).rows
+    label = subject.classifier.classify(people[0])
+    denied = [row for row in people if subject.classifier.classify(row) == label]
+    for name, value in {"ADULT": possible, "PERSON": people[0], "DENIED": label, "FIXED": ("x3",)}.items():
+        monkeypatch.setattr(worlds_dice, name, value)
+    monkeypatch.setattr("benchmarks.environments.environment", lambda folder, packages: folder)
+    asked = []
+
+    def fake(_python, _peer, it, limit, _out):
+        job = it.job(limit)
+        asked.append(job)
+        for setting in job["settings"]:
+            for row, given in enumerate(job["rows"]):
+                x0, x1, *rest = given["row"]
+                yield {
+                    "row": row,
+                    "question": setting,
+                    "seconds": 0.5,
+                    "changed": [[float(x0), float(x1) - 1.0, *rest]],
+                }
+
+    monkeypatch.setattr("benchmarks.peers.ask", lambda *given: (list(fake(*given)), None))
+    measured = worlds_dice.measure(subject, 5, tmp_path)
+    assert measured["people"] == min(len(denied), 5) and len(asked[0]["rows"]) == measured["people"] + 1
+    assert all(given["ranges"]["x1"][0] == float(given["row"][1]) for given in asked[0]["rows"])
+    by_setting = {result["setting"]: result for result in measured["results"]}
+    told = by_setting["DiCE, told what it can be"]  # x1 fell by one each time
+    assert told["advice"] == told["impossible"] == told["none_possible"] == measured["people"]
+    assert (
+        told["length"] == 1
+        and told["seconds"] == 0.5
+        and told["shown"] == [f"x1={float(people[0]['x1']) - 1:g}: IMPOSSIBLE"]
+    )
+    own = by_setting["quia, told all"]
+    assert own["impossible"] == own["partly"] == 0 < own["advice"]
+    assert "IMPOSSIBLE" in worlds_dice.text(measured)
