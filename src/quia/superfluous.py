@@ -6,7 +6,7 @@ true, and none of its features can be left out, but the other one says more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from quia.caching import cached_property
@@ -76,6 +76,8 @@ class Superfluity(ByFields):
         if settled <= set(members):
             return False  # none of them can be left out
         for v in members:
+            if v not in asked.constraint.tested:
+                continue  # nothing that is settled depends on it, so it cannot be left out
             if v not in self._changes:
                 self._changes[v] = asked.least_changes(question, v, clock)
             for changes in self._changes[v]:
@@ -95,39 +97,41 @@ class Superfluity(ByFields):
 
     def _is_covered(self, asked: Constrained, members: Members, box: Box, clock: Clock) -> bool:
         """Whether another widened reason has all possible worlds of a box, and more."""
-        cover = asked.entailed(self.question, box)
-        others = self._others(members, cover, clock)
+        cover, within = asked.entailed(self.question, box), self.question.within
+        bounded = {v for v in self._changeable if v in cover and difference(within.states(v), cover[v])}
+        if not bounded <= set(members):
+            # What no constraint ties cannot be left out, as nothing else that is bounded depends on it.
+            found = self._among(bounded, frozenset(members).difference(asked.constraint.tested), clock)
+        elif any(cover[v] != box[v] for v in members):
+            found = iter((members,))  # no other set of features is a reason
+        else:
+            return False  # and it is one of the largest boxes
+        others = (each for of in found for each in self._widened(of, clock))
         return any(_is_in(cover, each) and not _is_in(asked.entailed(self.question, each), box) for each in others)
 
-    def _others(self, members: Members, cover: Box, clock: Clock) -> Iterator[Box]:
-        """The widened reasons that speak only of what the cover bounds."""
+    def _widened(self, of: Members, clock: Clock) -> Sequence[Box]:
+        """The widened reasons over a set of features."""
         assert self.widening is not None
-        within = self.question.within
-        bounded = tuple(v for v in self._changeable if v in cover and difference(within.states(v), cover[v]))
-        # If nothing else is bounded, no other set of features is a reason.
-        found = [members] if set(bounded) <= set(members) else self._among(bounded, clock)
-        for of in found:
-            if of not in self._boxes:
-                self._boxes[of] = self.widening.boxes(of, clock)
-            yield from (dict(zip(of, box, strict=True)) for box in self._boxes[of])
+        if of not in self._boxes:
+            self._boxes[of] = [dict(zip(of, box, strict=True)) for box in self.widening.boxes(of, clock)]
+        return self._boxes[of]
 
     @cached_property
-    def _boxes(self) -> dict[Members, Sequence[tuple[Ranges, ...]]]:
+    def _boxes(self) -> dict[Members, Sequence[Box]]:
         return {}
 
-    def _among(self, variables: tuple[int, ...], clock: Clock) -> Iterator[Members]:
-        """The sufficient reasons that speak of these variables alone."""
+    def _among(self, variables: Collection[int], needed: frozenset[int], clock: Clock) -> Iterator[Members]:
+        """The sufficient reasons that speak of these variables alone, and of all that are needed."""
         if answers_directly(self.classifier, self.question):
             every = self.find(Patience(clock.left))
             if every.family is not None:
-                yield from every.restrict(
-                    frozenset(), frozenset(range(len(self.question.states))) - set(variables)
-                ).listing()
+                others = frozenset(self._changeable).difference(variables)
+                yield from every.restrict(needed, others).listing()
                 return
         search = Search(self.classifier, self.question)
-        search.changeable = variables
+        search.changeable = tuple(sorted(variables))
         search.gather(clock)
-        yield from (tuple(sorted(each)) for each in search.known["sufficient"])
+        yield from (tuple(sorted(each)) for each in search.known["sufficient"] if needed <= each)
 
 
 def _is_in(cover: Box, box: Box) -> bool:
