@@ -6,7 +6,7 @@ import argparse
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from benchmarks.arguments import add_data, benchmarks_of, default_cache
 from quia.command import Subparsers
@@ -137,7 +137,25 @@ def own_answers(it: Subject, limit: float) -> Iterator[dict[str, Any]]:
             }
 
 
-def ask(python: Path, peer: str, it: Subject, limit: float, out: Path) -> tuple[list[dict[str, Any]], str | None]:
+class Asked(Protocol):
+    """What a tool is asked about."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+    @property
+    def instances(self) -> Sequence[Any]:
+        """The rows."""
+        ...
+
+    def job(self, limit: float) -> dict[str, Any]:
+        """What the tool's runner reads."""
+        ...
+
+
+def ask(python: Path, peer: str, it: Asked, limit: float, out: Path) -> tuple[list[dict[str, Any]], str | None]:
     """A tool's answers, and what went wrong if it did not get to the end."""
     import subprocess
 

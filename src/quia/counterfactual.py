@@ -212,10 +212,12 @@ def _regions(
     """The largest boxes of changes of a necessary reason's features that lead to each class."""
     every = frozenset(range(len(question.classes)))
     is_partial = UNKNOWN in (question.states[v] for v in classifier.tested)
-    for label in sorted(every - question.keeps):
+    others = sorted(every - question.keeps)
+    for label in others:
         clock()
-        asked = replace(question, keeps=every - {label})
-        if len(every) > 2 and escape_within(classifier, asked, question.worlds_changing(reason), clock) is None:
+        # What is known of the question serves again where there is no other class to tell this one from.
+        asked = question if len(others) == 1 else replace(question, keeps=every - {label})
+        if len(others) > 1 and escape_within(classifier, asked, question.worlds_changing(reason), clock) is None:
             continue
         widening = Widening(classifier, asked, "necessary")
         # Where they cost nothing, all of them are put in order; where it is a search, none may take all the time.

@@ -33,6 +33,9 @@ def intersection(a: Ranges, b: Ranges) -> Ranges:
     >>> intersection(((0, 4), (7, 9)), ((3, 7),))
     ((3, 4), (7, 7))
     """
+    if len(a) == len(b) == 1:  # as most are
+        low, high = max(a[0][0], b[0][0]), min(a[0][1], b[0][1])
+        return ((low, high),) if low <= high else ()
     few, many = (a, b) if len(a) <= len(b) else (b, a)
     common = []
     for first, last in few:

@@ -6,7 +6,7 @@ true, and none of its features can be left out, but the other one says more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from quia.caching import cached_property
@@ -76,6 +76,8 @@ class Superfluity(ByFields):
         if settled <= set(members):
             return False  # none of them can be left out
         for v in members:
+            if v not in asked.constraint.tested:
+                continue  # nothing that is settled depends on it, so it cannot be left out
             if v not in self._changes:
                 self._changes[v] = asked.least_changes(question, v, clock)
             for changes in self._changes[v]:
@@ -95,14 +97,20 @@ class Superfluity(ByFields):
 
     def _is_covered(self, asked: Constrained, members: Members, states: _Sets, clock: Clock) -> bool:
         """Whether another widened reason has all possible worlds of a box, and more."""
-        cover, box = self._cover(asked, members, states), dict(zip(members, states, strict=True))
-        for of, other in self._others(members, cover, clock):
-            is_in = all(v in cover and not difference(cover[v], ranges) for v, ranges in zip(of, other, strict=True))
-            if is_in:
-                wider = self._cover(asked, of, other)
-                if any(v not in wider or difference(wider[v], ranges) for v, ranges in box.items()):
-                    return True
-        return False
+        cover, within = self._cover(asked, members, states), self.question.within
+        bounded = {v for v in self._changeable if v in cover and difference(within.states(v), cover[v])}
+        if not bounded <= set(members):
+            # What no constraint ties cannot be left out, as nothing else that is bounded depends on it.
+            found = self._among(bounded, frozenset(members).difference(asked.constraint.tested), clock)
+        elif any(cover[v] != ranges for v, ranges in zip(members, states, strict=True)):
+            found = iter((members,))  # no other set of features is a reason
+        else:
+            return False  # and it is one of the largest boxes
+        return any(
+            _is_in(cover, of, box) and not _is_in(self._cover(asked, of, box), members, states)
+            for of in found
+            for box in self._widened(of, clock)
+        )
 
     def _cover(self, asked: Constrained, members: Members, states: _Sets) -> Mapping[int, Ranges]:
         """What is left of each variable's states in the possible worlds of a box."""
@@ -114,35 +122,34 @@ class Superfluity(ByFields):
     def _covers(self) -> dict[tuple[Members, _Sets], Mapping[int, Ranges]]:
         return {}
 
-    def _others(self, members: Members, cover: Mapping[int, Ranges], clock: Clock) -> Iterator[tuple[Members, _Sets]]:
-        """The widened reasons that speak only of what the cover bounds: their variables, and the states of these."""
+    def _widened(self, of: Members, clock: Clock) -> Sequence[_Sets]:
+        """The widened reasons over a set of features, as sets of states."""
         assert self.widening is not None
-        within = self.question.within
-        bounded = tuple(v for v in self._changeable if v in cover and difference(within.states(v), cover[v]))
-        # If nothing else is bounded, no other set of features is a reason.
-        found = [members] if set(bounded) <= set(members) else self._among(bounded, clock)
-        for of in found:
-            if of not in self._boxes:
-                self._boxes[of] = self.widening.boxes(of, clock)
-            yield from ((of, box) for box in self._boxes[of])
+        if of not in self._boxes:
+            self._boxes[of] = self.widening.boxes(of, clock)
+        return self._boxes[of]
 
     @cached_property
     def _boxes(self) -> dict[Members, Sequence[_Sets]]:
         return {}
 
-    def _among(self, variables: tuple[int, ...], clock: Clock) -> Iterator[Members]:
-        """The sufficient reasons that speak of these variables alone."""
+    def _among(self, variables: Collection[int], needed: frozenset[int], clock: Clock) -> Iterator[Members]:
+        """The sufficient reasons that speak of these variables alone, and of all that are needed."""
         if answers_directly(self.classifier, self.question):
             every = self.find(Patience(clock.left))
             if every.family is not None:
-                yield from every.restrict(
-                    frozenset(), frozenset(range(len(self.question.states))) - set(variables)
-                ).listing()
+                others = frozenset(self._changeable).difference(variables)
+                yield from every.restrict(needed, others).listing()
                 return
         search = Search(self.classifier, self.question)
-        search.changeable = variables
+        search.changeable = tuple(sorted(variables))
         search.gather(clock)
-        yield from (tuple(sorted(each)) for each in search.known["sufficient"])
+        yield from (tuple(sorted(each)) for each in search.known["sufficient"] if needed <= each)
+
+
+def _is_in(cover: Mapping[int, Ranges], members: Members, states: _Sets) -> bool:
+    """Whether a box has all that a cover has."""
+    return all(v in cover and not difference(cover[v], ranges) for v, ranges in zip(members, states, strict=True))
 
 
 def _single(state: int) -> Ranges:

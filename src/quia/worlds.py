@@ -217,10 +217,7 @@ def worlds_of(
         _numbers(variables, feature_indices(index, names, option, or_one=True), option)
         for names, option in ((only_up, "only_up"), (only_down, "only_down"))
     )
-    own = [
-        finer if finer.is_line else variable for finer, variable in zip(variables, classifier.variables, strict=True)
-    ]
-    reaches = _reaches(own, index, _mapping(near, "near", '{"income": 5000}'))  # a share is one of the model's range
+    reaches = _reaches(variables, classifier.variables, index, _mapping(near, "near", '{"income": 5000}'))
     conditions_told = len(base.within.bounds)  # constraints, of which there may be many, come last
     told = (
         *base.told[:conditions_told],
@@ -252,14 +249,15 @@ def _numbers(variables: Sequence[Variable], named: tuple[int, ...], option: str)
 
 
 def _reaches(
-    variables: Sequence[Variable], index: Mapping[str, int], near: Mapping[str, Any]
+    variables: Sequence[Variable], own: Sequence[Variable], index: Mapping[str, int], near: Mapping[str, Any]
 ) -> tuple[tuple[int, float], ...]:
-    """How far from its value each variable may be."""
+    """How far from its value each variable may be; a share is one of the range that the model's own one has."""
     found = []
     for name, given in near.items():
         if name not in index:
             raise InstanceError(f"near has {shown(name)}, which is no feature{did_you_mean(name, index)}")
-        variable = variables[index[name]]
+        finer = variables[index[name]]
+        variable = finer if finer.is_line else own[index[name]]
         if not variable.is_numeric:
             raise InstanceError(f"near has {name!r}, whose values are names; say in within which it may be")
         found.append((index[name], _reach(variable, given)))
