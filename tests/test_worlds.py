@@ -94,3 +94,17 @@ def test_formulas_and_text_ask_the_same(clinic: quia.DecisionGraph) -> None:
     made = quia.formula.parse(RULE, clinic.variables)
     one, other = (quia.explain(clinic, MAN, given=given).to_dict() for given in (RULE, [made]))
     assert one["sufficient"] == other["sufficient"] and one["necessary"] == other["necessary"]
+
+
+def test_what_cannot_be_otherwise_alone_is_told(clinic: quia.DecisionGraph) -> None:
+    """A pregnant patient cannot be male: that the decision would stick then says nothing."""
+    why = quia.explain(clinic, {"sex": "F", "pregnant": "yes", "age": 20}, given=RULE)
+    stuck = why.even_if(["sex"])
+    assert stuck.is_vacuous
+    assert stuck.to_dict()["vacuous"]
+    assert str(stuck) == (
+        "the decision would be yes even if sex were otherwise, because pregnant=yes, though no possible world differs"
+        " in that alone"
+    )
+    assert not why.even_if(["age"]).is_vacuous
+    assert "vacuous" not in why.even_if(["age"]).to_dict()
