@@ -108,3 +108,15 @@ def test_what_cannot_be_otherwise_alone_is_told(clinic: quia.DecisionGraph) -> N
     )
     assert not why.even_if(["age"]).is_vacuous
     assert "vacuous" not in why.even_if(["age"]).to_dict()
+
+
+def test_a_share_is_of_the_range_that_the_model_has() -> None:
+    """Wherever constraints and conditions cut."""
+    age = quia.Variable.numeric("age", [20, 40])
+    edges = [(), (), ((((0, 1),), 0), (((2, 2),), 1))]
+    graph = quia.DecisionGraph.build([age], ["no", "yes"], [-1, -1, 0], [0, 1, -1], edges)
+    for worlds in ({}, {"given": "age < 100"}, {"within": {"age": "<= 1000"}}):
+        assert (
+            "age within 10 of what it is"
+            in quia.explain(graph, {"age": 32}, near={"age": "50%"}, **worlds).question.told
+        )

@@ -108,9 +108,9 @@ class Worlds:
                 f" {brief('; '.join(each.text for each in self.given.each), 600)}; correct the one or the other"
             )
 
-    def member(self, region: Region) -> tuple[int, ...] | None:
-        """A possible instance in a region; None if there is none."""
-        one = region.nearest([UNKNOWN] * len(region.variables))
+    def member(self, region: Region, near: Sequence[int] | None = None) -> tuple[int, ...] | None:
+        """A possible instance in a region, one that has many of some states if any are given; None if there is none."""
+        one = region.nearest([UNKNOWN] * len(region.variables) if near is None else near)
         together = None if self.given is None else self.given.together
         return one if together is None else together.nearest(one, region)
 
@@ -156,7 +156,8 @@ NO_WORLDS = Worlds(_NONE, Region(()), Region(()))
 def _has(variable: Variable, state: int, instance: Any) -> str:
     """What an instance has of a variable: its value if that is at hand, or its state."""
     if isinstance(instance, Mapping) and variable.name in instance and variable.is_numeric:
-        return f"{variable.name} is {shown(instance[variable.name])}"
+        value = instance[variable.name]
+        return f"{variable.name} is {brief(value.strip(), 80) if isinstance(value, str) else shown(value)}"
     return variable.phrase(state)
 
 
@@ -199,7 +200,9 @@ def worlds_of(
         _numbers(variables, feature_indices(index, names, option, or_one=True), option)
         for names, option in ((only_up, "only_up"), (only_down, "only_down"))
     )
-    reaches = _reaches(variables, index, _mapping(near, "near", '{"income": 5000}'))
+    # A share is one of the model's own range, wherever else what is possible cuts.
+    own = [fine if fine.is_line else coarse for fine, coarse in zip(variables, classifier.variables, strict=True)]
+    reaches = _reaches(own, index, _mapping(near, "near", '{"income": 5000}'))
     told = (
         *base.told,
         *(f"{variables[v].name} can only go up" for v in rising if v not in falling),
