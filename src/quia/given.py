@@ -9,7 +9,7 @@ from typing import Any
 from quia import conditions
 from quia.constraint import IMPOSSIBLE, Constraint
 from quia.dag import AND
-from quia.errors import InstanceError, TooLarge, brief, shown
+from quia.errors import InstanceError, QuiaError, TooLarge, brief, shown
 from quia.formula import Formula, parse_all
 from quia.formula.core import parts_of
 from quia.formula.diagram import FALSE, TRUE, Diagram, good_order
@@ -61,6 +61,21 @@ def as_constraints(given: Any) -> tuple[str | Formula, ...]:
                 f"given has {shown(each)}; a constraint is a text such as 'a=yes -> b > 3', or a formula"
             )
     return several
+
+
+def unreadable(variables: Sequence[Variable], given: Sequence[str | Formula]) -> dict[int, str]:
+    """The places of the constraints that cannot be read, and what is wrong with each.
+
+    >>> unreadable([Variable.numeric("age")], ["age >= 52", "age >="])
+    {1: "column 7: there is nothing where a number that 'age' is compared with should be"}
+    """
+    known, found = [_bare(variable) for variable in variables], {}
+    for place, each in enumerate(given):
+        try:
+            parse_all(each, known)
+        except QuiaError as fault:
+            found[place] = str(fault)
+    return found
 
 
 def compiled(variables: Sequence[Variable], given: Sequence[str | Formula]) -> Given:
