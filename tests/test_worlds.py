@@ -124,3 +124,17 @@ def test_a_share_is_one_of_the_range_that_the_model_knows() -> None:
     for given in (None, "width > -1000 & width < 1000"):
         assert quia.explain(made, {"width": 8}, near={"width": "10%"}, given=given).is_constant
         assert not quia.explain(made, {"width": 9.5}, near={"width": "10%"}, given=given).is_constant
+
+
+def test_what_cannot_be_otherwise_alone_is_told(clinic: quia.DecisionGraph) -> None:
+    """A pregnant patient cannot be male: that the decision would stick then says nothing."""
+    why = quia.explain(clinic, {"sex": "F", "pregnant": "yes", "age": 20}, given=RULE)
+    stuck = why.even_if(["sex"])
+    assert stuck.is_vacuous
+    assert stuck.to_dict()["vacuous"]
+    assert str(stuck) == (
+        "the decision would be yes even if sex were otherwise, because pregnant=yes, though no possible world differs"
+        " in that alone"
+    )
+    assert not why.even_if(["age"]).is_vacuous
+    assert "vacuous" not in why.even_if(["age"]).to_dict()

@@ -11,8 +11,9 @@ from quia.bias import Bias
 from quia.counterfactual import Counterfactuals
 from quia.question import AboutQuestion, Question
 from quia.reasons import Reasons
+from quia.refine import coarse_state
 from quia.values import plain_value, readable_value
-from quia.variables import UNKNOWN
+from quia.variables import UNKNOWN, Variable
 
 SCHEMA = "quia/explanation/2"
 
@@ -52,6 +53,16 @@ class Answer(AboutQuestion):
         """The features whose values are missing: the decision is the same whatever they are."""
         return self.names(v for v in self.tested if self.states[v] == UNKNOWN)
 
+    def in_model(self, v: int) -> tuple[Variable, int]:
+        """A variable as the model has it, and its state that the instance's value is in.
+
+        What is possible may cut numbers where the model does not, which people need not know of.
+        """
+        variable, state = self.variables[v], self.states[v]
+        if variable.is_line or not self.question.own:
+            return variable, state
+        return self.question.own[v], coarse_state(self.question.own[v], variable, state)
+
     @property
     def plain_instance(self) -> dict[str, Any]:
         """The values as they were given, as JSON can hold them."""
@@ -73,12 +84,11 @@ class Answer(AboutQuestion):
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain data: the JSON format `quia/explanation/2`."""
-        states = self.question.states
-        known = (v for v in self.tested if states[v] != UNKNOWN)
+        known = {self.variables[v].name: self.in_model(v) for v in self.tested if self.states[v] != UNKNOWN}
         return {
             "schema": SCHEMA,
             "instance": self.plain_instance,
-            "states": {self.variables[v].name: self.variables[v].text(states[v]) for v in known},
+            "states": {name: variable.text(state) for name, (variable, state) in known.items()},
             **({"unknown": list(self.unknown)} if self.unknown else {}),
             **({"possible": list(self.question.told)} if self.question.told else {}),
             "decision": self.decision,

@@ -29,8 +29,8 @@ class Asked(NamedTuple):
 class Terms:
     """What is asked whatever the instance: against which class (None: why this one), in which worlds, what is frozen.
 
-    `classes` are the model's own; the classifier that answers may have one more, for what is impossible, and its
-    variables more cuts.
+    `classes` and `own`, its variables, are the model's; the classifier that answers may have one class more, for what
+    is impossible, and its variables more cuts.
     """
 
     classes: tuple[str, ...]
@@ -38,6 +38,7 @@ class Terms:
     against: str | None = None
     frozen: tuple[int, ...] = ()
     costs: Costs | None = None
+    own: tuple[Variable, ...] = ()
 
     @staticmethod
     def of(
@@ -62,6 +63,7 @@ class Terms:
             against,
             feature_indices({v.name: i for i, v in enumerate(variables)}, frozen, "frozen"),
             None if costs is None else exact_costs(variables, costs),
+            tuple(classifier.variables),
         )
 
     @property
@@ -104,6 +106,7 @@ class Terms:
             self.frozen,
             self.costs,
             self.worlds.told,
+            self.own,
         )
 
     def cutting(self, cuts: Mapping[int, Iterable[Cut]]) -> Terms:

@@ -29,7 +29,8 @@ class EvenIf:
     If it `holds`, `because` are the sufficient reasons that speak of none of the features, general unless they were
     asked for as states, lazily. If not, `changes` are a region of the features in which, all else the same, the
     decision is `changed_decision`, or could be where that is not `certain`, as features are unknown; none, where a
-    timeout was too short to find the nearest. Against a class, to stick is not to become that class.
+    timeout was too short to find the nearest. Against a class, to stick is not to become that class. It sticks only
+    `is_vacuous`ly if no possible world differs in these features alone.
     """
 
     features: tuple[str, ...]
@@ -40,6 +41,7 @@ class EvenIf:
     changes: tuple[Literal, ...] = ()
     changed_decision: str | None = None
     certain: bool = True
+    is_vacuous: bool = False
 
     def __bool__(self) -> bool:
         return self.holds
@@ -53,7 +55,8 @@ class EvenIf:
             return f"no: with {changed}, and all else the same, the decision {would} be {self.changed_decision}"
         stays = f"would be {self.decision}" if self.against is None else f"would not be {self.against}"
         otherwise = f"{_listed(self.features)} were otherwise" if self.features else "nothing were otherwise"
-        return f"the decision {stays} even if {otherwise}{self._reason()}"
+        though = ", though no possible world differs in that alone" if self.is_vacuous else ""
+        return f"the decision {stays} even if {otherwise}{self._reason()}{though}"
 
     def _reason(self) -> str:
         found = list(islice(self.because, _MOST_TOLD + 1))
@@ -73,6 +76,7 @@ class EvenIf:
             "changes": [literal.condition for literal in self.changes],
             "changed_decision": self.changed_decision,
             "certain": self.certain,
+            **({"vacuous": True} if self.is_vacuous else {}),
         }
 
 
@@ -95,7 +99,7 @@ def even_if(
         sticking = replace(sticking, question=replace(sticking.question, states=states))
     reasons = sticking.sufficient_reasons(general=general, intervals=intervals, limit=limit, timeout=timeout)
     because = reasons.avoiding(*bias.protected)
-    found = (bias.changes, bias.changed_decision, bias.certain)
+    found = (bias.changes, bias.changed_decision, bias.certain, bias.is_vacuous)
     return EvenIf(bias.protected, not bias.biased, why.decision, why.against, because, *found)
 
 

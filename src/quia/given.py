@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from quia import conditions
 from quia.constraint import IMPOSSIBLE, Constraint
 from quia.dag import AND
-from quia.errors import Contradiction, InstanceError, TooLarge, brief, shown
+from quia.errors import Contradiction, InstanceError, QuiaError, TooLarge, brief, shown
 from quia.formula import Formula, parse_all
 from quia.formula.core import parts_of
 from quia.formula.diagram import FALSE, TRUE, Diagram, good_order
@@ -73,6 +73,21 @@ def constraints_of(classifier: Any, given: Any = None) -> tuple[str | Formula, .
     """A classifier's own constraints and then those that are given beside, each once."""
     own = as_constraints(getattr(classifier, "given", None))
     return tuple(dict.fromkeys((*own, *as_constraints(given))))
+
+
+def unreadable(variables: Sequence[Variable], given: Sequence[str | Formula]) -> dict[int, str]:
+    """The places of the constraints that cannot be read, and what is wrong with each.
+
+    >>> unreadable([Variable.numeric("age")], ["age >= 52", "age >="])
+    {1: "column 7: there is nothing where a number that 'age' is compared with should be"}
+    """
+    known, found = [bare(variable) for variable in variables], {}
+    for place, each in enumerate(given):
+        try:
+            parse_all(each, known)
+        except QuiaError as fault:
+            found[place] = str(fault)
+    return found
 
 
 def compiled(variables: Sequence[Variable], given: Sequence[str | Formula]) -> Given:

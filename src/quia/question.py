@@ -24,7 +24,8 @@ class Question(ByFields):
     `keeps` are the classes that leave the decision as it is. `possible` is a region with the instance in it, and
     `frozen` are variables that no change may touch: worlds outside of that region, or in which a frozen variable is in
     another state, cannot refute a reason. `against` is the class in 'why not', and `told` says what is possible, both
-    for the words alone. A variable in state UNKNOWN may be anything that is possible.
+    for the words alone, as are `own`, the model's variables before what is possible cut them further. A variable in
+    state UNKNOWN may be anything that is possible.
     """
 
     classes: tuple[str, ...]
@@ -36,6 +37,7 @@ class Question(ByFields):
     frozen: tuple[int, ...] = ()
     costs: Costs | None = None
     told: tuple[str, ...] = ()
+    own: tuple[Variable, ...] = ()
 
     @property
     def variables(self) -> tuple[Variable, ...]:

@@ -25,7 +25,7 @@ from quia.literal import Literal, State
 from quia.patience import PATIENCE, Clock, OutOfTime
 from quia.pickling import ByFields
 from quia.question import Question
-from quia.ranges import Ranges, difference
+from quia.ranges import Ranges, difference, intersection
 from quia.reason import Members, Reason
 from quia.score_moves import Moves, moves_of
 from quia.values import plain_value
@@ -277,7 +277,8 @@ def _code(
         favourable = Literal(variable, moves.favourable(v), question.states[v])
     else:
         known = difference((condition.negated or condition).ranges, missing_states(variable))
-        favourable = Literal(variable, known, question.states[v]) if known else condition.negated
+        possible = intersection(known, question.within.states(v)) or known
+        favourable = Literal(variable, possible, question.states[v]) if possible else condition.negated
     points = share = None
     if moves is not None:
         points = moves.gain(v)

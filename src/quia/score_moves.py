@@ -14,6 +14,8 @@ from quia.additive import Additive
 from quia.additive_gaps import Gaps
 from quia.additive_needs import Need, beats, reaches
 from quia.classifier import Classifier
+from quia.constrained import Constrained
+from quia.constraint import Constraint
 from quia.counterfactual import missing_states
 from quia.ensemble import Ensemble
 from quia.question import Question
@@ -27,7 +29,8 @@ class Moves:
     """What each feature of an instance, all else kept, could gain towards the `rival`, and what is `missing`.
 
     That a value goes missing counts only where nothing else gains anything. `unit` and `towards` (1, or -1 where a
-    lower score leads there) turn what is gained into the source's points.
+    lower score leads there) turn what is gained into the source's points. What a `constraint` leaves of a feature, all
+    else kept, is all that it can gain.
     """
 
     question: Question
@@ -39,6 +42,7 @@ class Moves:
     is_ordered: bool
     unit: float = 1.0
     towards: float = 1.0
+    constraint: Constraint | None = None
     _known: dict[int, Part] = field(default_factory=dict)
 
     @property
@@ -50,7 +54,8 @@ class Moves:
         if not self.is_ordered:
             return replace(self.question, keeps=frozenset(every) - {self.rival})
         keeps = every[: self.rival] if self.rival > decision else every[self.rival + 1 :]
-        return replace(self.question, keeps=frozenset(keeps))
+        impossible = every[-1:] if self.constraint is not None else ()  # which is no class of the model's
+        return replace(self.question, keeps=frozenset((*keeps, *impossible)))
 
     def gain(self, v: int) -> float:
         """The most that a feature could gain alone, in points."""
@@ -58,7 +63,7 @@ class Moves:
 
     def extent(self, v: int) -> tuple[float, float]:
         """The most that a feature could lose alone, and the most that it could gain, in points."""
-        states = self.question.within.states(v)
+        states = self._possible(v)
         return min(self._part(v).loss(states), 0.0) / self.unit, self.gain(v)
 
     def favourable(self, v: int) -> Ranges:
@@ -75,8 +80,16 @@ class Moves:
             self._known[v] = self.parts(v)
         return self._known[v]
 
+    def _possible(self, v: int) -> Ranges:
+        """What a feature can be, all else kept."""
+        states = self.question.within.states(v)
+        if self.constraint is None:
+            return states
+        left = self.constraint.left_by(self.question.worlds_changing((v,)))
+        return states if left is None else left.get(v, states)
+
     def _states(self, v: int) -> Ranges:
-        possible = self.question.within.states(v)
+        possible = self._possible(v)
         known = difference(possible, missing_states(self.question.variables[v]))
         return known if known and self._part(v).gain(known) > 0 else possible
 
@@ -139,10 +152,22 @@ def moves_of(classifier: Classifier, question: Question) -> Moves | None:
     """
     if not _rivals(question):
         return None
-    if isinstance(classifier, Additive):
-        return _of_additive(classifier, question)
-    is_known = all(question.states[v] != UNKNOWN for v in classifier.tested)
-    return _of_ensemble(classifier, question) if isinstance(classifier, Ensemble) and is_known else None
+    model = scoring(classifier)
+    if isinstance(model, Additive):
+        found = _of_additive(model, question)
+    elif isinstance(model, Ensemble) and all(question.states[v] != UNKNOWN for v in model.tested):
+        found = _of_ensemble(model, question)
+    else:
+        return None
+    if not isinstance(classifier, Constrained):
+        return found
+    # Where features tie each other, what each gains alone adds up to nothing that is possible.
+    return replace(found, constraint=classifier.constraint, is_additive=False)
+
+
+def scoring(classifier: Classifier) -> Classifier:
+    """The model that adds up scores, whatever worlds are possible."""
+    return classifier.model if isinstance(classifier, Constrained) else classifier
 
 
 def _rivals(question: Question) -> list[int]:

@@ -124,9 +124,9 @@ class Worlds:
             return together.path(states) == POSSIBLE
         return together.completed(states, self.possible) is not None
 
-    def member(self, region: Region) -> tuple[int, ...] | None:
-        """A possible instance in a region; None if there is none."""
-        one = region.nearest([UNKNOWN] * len(region.variables))
+    def member(self, region: Region, near: Sequence[int] | None = None) -> tuple[int, ...] | None:
+        """A possible instance in a region, one that has many of some states if any are given; None if there is none."""
+        one = region.nearest([UNKNOWN] * len(region.variables) if near is None else near)
         together = None if self.given is None else self.given.together
         return one if together is None else together.nearest(one, region)
 
@@ -171,7 +171,8 @@ NO_WORLDS = Worlds(_NONE, Region(()), Region(()))
 def _has(variable: Variable, state: int, instance: Any) -> str:
     """What an instance has of a variable: its value if that is at hand, or its state."""
     if isinstance(instance, Mapping) and variable.name in instance and variable.is_numeric:
-        return f"{variable.name} is {shown(instance[variable.name])}"
+        value = instance[variable.name]
+        return f"{variable.name} is {brief(value.strip(), 80) if isinstance(value, str) else shown(value)}"
     return variable.phrase(state)
 
 

@@ -7,11 +7,15 @@ from typing import Any, get_args, get_type_hints
 import jsonschema
 import pytest
 
+from quia.errors import shown
 from quia.web.openapi import document
 from quia.web.pool import Fault
 from quia.web.question import from_json, from_query
 from quia.web.schema import LAST_ROW, DroppedFile, Pair, Question, RowsWanted
 
+CONDITION = "a condition such as '>= 52', or a list of states or conditions, each of at most 1000 letters"
+REACH = "how far it may be from its value: a number, or a share such as '10%'"
+CONSTRAINTS = "a list of at most 200 constraints, texts of at most 1000 letters such as 'a=yes -> b > 3'"
 GOOD: dict[str, Any] = {"instance": {"a": 1, "b": "x", "c": None, "d": True, "e": 1.5}}
 
 
@@ -20,12 +24,22 @@ def asked(data: Any) -> Question:
 
 
 def test_questions_are_taken_as_they_are() -> None:
-    assert asked(GOOD) == Question(GOOD["instance"], None, [], {}, [], False, 10)
+    assert asked(GOOD) == Question(GOOD["instance"], None, [], {}, [], False, 10, {}, [], [], {}, [])
     full = {**GOOD, "against": "c", "frozen": ["a"], "costs": {"a": 1e9, "b": 0.5}, "without": ["b"]}
     full |= {"states": True, "limit": 100}
     assert asked(full) == Question(GOOD["instance"], "c", ["a"], {"a": 1e9, "b": 0.5}, ["b"], True, 100)
     assert asked({**GOOD, "limit": 0}).limit == 0
+    worlds = {
+        "within": {"a": ">= 1", "b": ["x", "y"]},
+        "only_up": ["a"],
+        "only_down": ["e"],
+        "near": {"a": 2, "e": "5%"},
+    }
+    found = asked({**GOOD, **worlds, "given": ["a > 0 -> b=x"]})
+    assert {name: getattr(found, name) for name in worlds} == worlds
+    assert found.given == ["a > 0 -> b=x"]
     assert from_json(b'{"one": {"a": 1}, "other": {}}', Pair) == Pair({"a": 1}, {})
+    assert from_json(b'{"one": {"a": 1}, "other": {}, "given": ["a > 0"]}', Pair) == Pair({"a": 1}, {}, {}, ["a > 0"])
 
 
 def test_numbers_are_what_was_sent() -> None:
@@ -66,7 +80,25 @@ def test_names_may_be_broken_texts() -> None:
         ({"instance": {"a": {}}}, "instance has {} for 'a'; it must be a string, a number, true, false or null"),
         ({"instance": {"a": [1]}}, "instance has [1] for 'a'; it must be a string, a number, true, false or null"),
         ({"instance": None}, "instance is None; it must be an object from feature to value"),
-        ({"one": {}}, "the request has 'one'; it may have against, costs, frozen, instance, limit, states, without"),
+        (
+            {"one": {}},
+            "the request has 'one'; it may have against, costs, frozen, given, instance, limit, near, only_down,"
+            " only_up, states, within, without",
+        ),
+        ({"within": ["a"]}, "within is ['a']; it must be an object from feature to condition"),
+        ({"within": {"a": 3}}, f"within has 3 for 'a'; it must be {CONDITION}"),
+        ({"within": {"a": "x" * 1001}}, f"within has '{'x' * 79}… for 'a'; it must be {CONDITION}"),
+        ({"only_up": "a"}, "only_up is 'a'; it must be a list of features"),
+        ({"near": {"a": -1}}, f"near has -1 for 'a'; it must be {REACH}"),
+        ({"near": {"a": None}}, f"near has None for 'a'; it must be {REACH}"),
+        (
+            {"near": 3},
+            "near is 3; it must be an object from feature to a number, or to a share of its range such as '10%'",
+        ),
+        ({"given": "a > 3"}, f"given is 'a > 3'; it must be {CONSTRAINTS}"),
+        ({"given": [1]}, f"given is [1]; it must be {CONSTRAINTS}"),
+        ({"given": ["a"] * 201}, f"given is {shown(['a'] * 201)}; it must be {CONSTRAINTS}"),
+        ({"given": ["x" * 1001]}, f"given is {shown(['x' * 1001])}; it must be {CONSTRAINTS}"),
         ({"states": 1}, "states is 1; it must be true or false"),
         ({"states": "yes"}, "states is 'yes'; it must be true or false"),
     ],
@@ -83,7 +115,7 @@ def test_other_questions_are_refused(more: dict[str, Any], said: str) -> None:
         ({}, "one is missing; it must be an object from feature to value"),
         ({"one": {}}, "other is missing; it must be an object from feature to value"),
         ({"one": {}, "other": []}, "other is []; it must be an object from feature to value"),
-        ({"one": {}, "other": {}, "more": 1}, "the request has 'more'; it may have one, other"),
+        ({"one": {}, "other": {}, "more": 1}, "the request has 'more'; it may have given, one, other, within"),
         ([], "the request is []; it must be an object"),
     ],
 )
@@ -142,7 +174,17 @@ def test_every_part_of_a_request_is_described() -> None:
 VALUES = [
     *(None, True, False, 0, 1, -1, 1.0, 0.5, 7.0, 100, 101, 1e9, 1.1e9, 10**9 + 1, 10**400, -1e300, "", "a", "1"),
     *([], ["a"], ["a", 1], [["a"]], {}, {"a": 1}, {"a": 0}, {"a": 0.5, "b": 2}, {"a": None}, {"a": "x", "b": True}),
-    *({"a": []}, {"a": {}}, {"a": 1e9}, {"a": 2e9}),
+    *(
+        {"a": []},
+        {"a": {}},
+        {"a": 1e9},
+        {"a": 2e9},
+        {"a": "x" * 1000},
+        {"a": "x" * 1001},
+        {"a": ["x"]},
+        {"a": ["x", 1]},
+    ),
+    *(["x" * 1000], ["x" * 1001], ["a"] * 200, ["a"] * 201),
 ]
 
 
@@ -154,7 +196,7 @@ def test_the_document_and_the_server_take_the_same_requests(kind: Any) -> None:
     names = [*get_type_hints(kind), "more"]
     seen = {True: 0, False: 0}
     for _ in range(10_000):
-        sent = {name: rng.choice(VALUES) for name in names if rng.random() < (0.05 if name == "more" else 0.5)}
+        sent = {name: rng.choice(VALUES) for name in names if rng.random() < (0.05 if name == "more" else 0.2)}
         if rng.random() < 0.7:
             sent |= {name: {"a": rng.choice(VALUES[:19])} for name in ("instance", "one", "other") if name in names}
         try:

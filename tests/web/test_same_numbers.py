@@ -65,6 +65,35 @@ def question(chooser: random.Random, classifier: Any) -> tuple[dict[str, Any], l
     return asked, options
 
 
+def possible(chooser: random.Random, classifier: Any, instance: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """What is possible beside an instance, as the server takes it, and its options for the command."""
+    numbers = [v.name for v in classifier.variables if v.is_numeric]
+    names = [v for v in classifier.variables if not v.is_numeric]
+    asked: dict[str, Any] = {}
+    options: list[str] = []
+    for way in ("only_up", "only_down"):
+        if numbers and chooser.random() < 0.4:
+            asked[way] = chooser.sample(numbers, 1)
+            options += [f"--{way.replace('_', '-')}", asked[way][0]]
+    if numbers and chooser.random() < 0.4:
+        name, reach = chooser.choice(numbers), chooser.choice([50, "10%"])
+        asked["near"] = {name: reach}
+        options += ["--near", f"{name}={reach}"]
+    if numbers and chooser.random() < 0.4:
+        name = chooser.choice(numbers)
+        asked["within"] = {name: f"<= {instance[name] + 200}"}
+        options += ["--within", f"{name} {asked['within'][name]}"]
+    if len(names) > 1 and chooser.random() < 0.6:
+        one, other = chooser.sample(names, 2)  # one's value only with the other's
+        asked["given"] = [f'"{one.name}"="{instance[one.name]}" -> "{other.name}"="{instance[other.name]}"']
+    if len(numbers) > 1 and chooser.random() < 0.6:
+        one, other = chooser.sample(numbers, 2)
+        line = f'"{one}" > {instance[one] + 10} -> "{other}" <= {instance[other] + 30.5}'
+        asked["given"] = [*asked.get("given", ()), line]
+    options += [part for line in asked.get("given", ()) for part in ("--given", line)]
+    return asked, options
+
+
 def test_random_questions(
     client: httpx.Client, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -72,9 +101,14 @@ def test_random_questions(
     listed = client.get("/api/models").json()["models"]
     assert len(listed) == 6
     classifiers = {model["name"]: quia.load(folder / model["name"]) for model in listed}
+    bounded = 0
     for number in range(QUESTIONS):
         model = listed[number % len(listed)]
         asked, options = question(chooser, classifiers[model["name"]])
+        if number % 2:
+            worlds, more = possible(chooser, classifiers[model["name"]], asked["instance"])
+            asked, options = asked | worlds, options + more
+            bounded += bool(worlds)
         file = tmp_path / "instance.json"
         file.write_text(json.dumps(asked["instance"]))
         command = [str(folder / model["name"]), "--instance", str(file), *options]
@@ -89,6 +123,7 @@ def test_random_questions(
             asked_page = client.post(f"/api/models/{model['id']}/report", json=asked).text
             assert asked_page == (tmp_path / "page.html").read_text()
             shown = re.findall(r'class="part (\w+)">(?:(?!</section>).)*? data-sets="(\d+)"', asked_page, re.DOTALL)
-            constant = "Nothing could change this" in asked_page
+            constant = "Nothing could change this" in asked_page or "No possible change makes it" in asked_page
             kinds = [] if constant else ["sufficient", "necessary"]
             assert shown == [(kind, str(expected[kind]["sets"])) for kind in kinds]
+    assert bounded > QUESTIONS // 4

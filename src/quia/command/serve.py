@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import ipaddress
+import json
 import signal
 import webbrowser
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from quia.command import Subparsers, add_loading, model_options
+from quia.command import Subparsers, add_loading, load_model, model_options
 from quia.command.numbers import positive_seconds, whole, whole_from
+from quia.command.possible import add_possible, possible_of
 from quia.command.streams import write
 from quia.errors import FormatError, Unsupported, listed
 
@@ -36,6 +38,7 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument("--format", metavar="NAME", help="read MODEL as this format, whatever it looks like")
     add_loading(parser)
     parser.add_argument("--data", metavar="FILE.csv", help="a table to pick rows from (.gz is fine)")
+    add_possible(parser)
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
     where = parser.add_argument_group("where")
     where.add_argument("--host", default="127.0.0.1", help="the address to listen on (default 127.0.0.1: this machine)")
@@ -85,6 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"{listed(options)} can only be given for one MODEL that is a file",
             cure="name the file, or write it with `quia convert`, which keeps them",
         )
+    possible = _possible(arguments)
     rows = None if arguments.data is None else _table(arguments.data)
     listening = bound(arguments.host, arguments.port)
 
@@ -99,7 +103,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     # Whichever way it is stopped, dropped files are removed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with suppress(KeyboardInterrupt), listening, Models(source, format=arguments.format, options=options) as models:
+    with (
+        suppress(KeyboardInterrupt),
+        listening,
+        Models(source, format=arguments.format, options=options, possible=possible) as models,
+    ):
         serve(
             models,
             rows,
@@ -126,6 +134,29 @@ def _check_model(source: Path, format: str | None) -> None:
             f"{source} is a pickle, which quia serve never reads",
             cure="if you trust its maker, make JSON of it with `quia convert --trust-pickle`",
         )
+
+
+def _possible(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the page begins with, which must be possible, and be such that the page can ask it."""
+    named = ("within", "only_up", "only_down", "near", "given", "given_file")
+    options = [f"--{name.replace('_', '-')}" for name in named if getattr(arguments, name)]
+    if not options:
+        return {}
+    if arguments.model is None or Path(arguments.model).is_dir():
+        raise Unsupported(f"{listed(options)} can only be given for one MODEL that is a file", cure="name the file")
+    from quia.web.pool import Fault
+    from quia.web.question import from_json
+    from quia.web.schema import Question
+    from quia.worlds import worlds_of
+
+    classifier = load_model(arguments)
+    possible = {name: said for name, said in possible_of(arguments, classifier).items() if said}
+    worlds_of(classifier, **possible)
+    try:
+        from_json(json.dumps({"instance": {}, **possible}).encode(), Question)
+    except Fault as fault:
+        raise Unsupported(fault.message, cure="a page cannot begin with more") from None
+    return possible
 
 
 def _table(file: str) -> Rows:

@@ -12,7 +12,6 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from quia.additive import Additive
 from quia.classifier import HasPath, offers
 from quia.errors import TooLarge, Unsupported
 from quia.nnf import NNF
@@ -98,7 +97,7 @@ def parts(
         "necessary": None if answer.is_constant else reasons(forms, facts, "necessary", rows=rows, editable=editable),
         "shares": None if answer.is_constant else shares(importance, facts, answer.sufficient.set_count),
         "instance": table(answer, facts, mattering, certain=importance is not None, listed=listed),
-        "points": points(classifier, answer, facts) if isinstance(classifier, Additive) else None,
+        "points": points(classifier, answer, facts),
         "way": way(classifier, answer, facts, branches, prefix) if offers(classifier, HasPath) else None,
         "complete": _formulas(explanation, forms, facts),
         "claims": claims(answer),

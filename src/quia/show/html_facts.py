@@ -23,6 +23,7 @@ def table(
 ) -> Markup:
     """The features: those in some reason, or maybe if not `certain`, first, others folded; at most `listed` of each."""
     tested, frozen = set(answer.tested), set(answer.question.frozen)
+    tied = bool(answer.question.told)  # constraints may speak of features that the model does not test
     groups: list[list[int]] = [[], [], []]
     for index in range(len(facts.variables)):
         groups[0 if index in mattering else 1 if index in tested else 2].append(index)
@@ -31,7 +32,7 @@ def table(
         zip(
             (
                 "Features that matter here" if certain else "Features that may matter here",
-                "Tested by the model, but no part of any reason here",
+                f"Tested by the model{', or tied to what is' if tied else ''}, but no part of any reason here",
                 "Never tested by the model",
             ),
             groups,
@@ -68,7 +69,7 @@ def _rows(title: str, rows: list[Markup], *, folded: bool) -> Markup:
 
 
 def _row(answer: Answer, facts: Facts, index: int, frozen: bool, *, pictured: bool) -> Markup:
-    variable, state = facts.variables[index], answer.question.states[index]
+    variable, state = answer.in_model(index)
     said = "not given"
     if variable.name in answer.instance:
         said = facts.given(variable.name, readable_value(answer.instance[variable.name]))

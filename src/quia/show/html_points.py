@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from quia.additive import Additive
 from quia.answer import Answer
-from quia.score_moves import Moves, moves_of, points_of
+from quia.classifier import Classifier
+from quia.score_moves import Moves, moves_of, points_of, scoring
 from quia.show.codes import points_text
 from quia.show.html_reasons import section
 from quia.show.markup import Markup, element, short
@@ -17,10 +18,11 @@ from quia.values import readable_value
 MOST_ROWS = 60
 
 
-def points(model: Additive, answer: Answer, facts: Facts) -> Markup | None:
-    """A row for each feature, what could gain most first; None where there is only one class."""
-    moves = moves_of(model, answer.question)
-    if moves is None:
+def points(classifier: Classifier, answer: Answer, facts: Facts) -> Markup | None:
+    """A row for each feature, what could gain most first; None where no points are added or there is one class only."""
+    model = scoring(classifier)
+    moves = moves_of(classifier, answer.question) if isinstance(model, Additive) else None
+    if moves is None or not isinstance(model, Additive):
         return None
     rival = answer.question.classes[moves.rival]
     own = points_of(model, answer.question, moves)

@@ -297,8 +297,7 @@ def changes(answer: Answer, facts: Facts, *, editable: bool) -> Markup | None:
                     element(
                         "p",
                         element("span", element("span", _makes(change), class_="arrow"), _class(change.decision)),
-                        # What is not certain could not even be decided: it depends on what is not known.
-                        _try(change.changes, values, place) if editable and change.certain else None,
+                        _try(change.changes, values, place) if editable and _can_be_tried(change, answer) else None,
                         class_="foot",
                     ),
                     class_="card change",
@@ -323,6 +322,14 @@ def changes(answer: Answer, facts: Facts, *, editable: bool) -> Markup | None:
         about=f"{many}{', each' if len(found) > 1 else ''} of {size}, with all else as it is."
         " Any value that meets a condition will do.",
     )
+
+
+def _can_be_tried(change: Counterfactual, answer: Answer) -> bool:
+    """Whether what is changed so is decided at all: what is not certain depends on what is not known.
+
+    Nor is it decided where what is not known counts, and only what is possible keeps it from making a difference.
+    """
+    return change.certain and not (answer.unknown and answer.question.told)
 
 
 def _makes(change: Counterfactual) -> str:

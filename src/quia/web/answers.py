@@ -12,14 +12,18 @@ from quia import compare as comparing
 from quia.answer import Answer
 from quia.asking import Terms
 from quia.classifier import Classifier
-from quia.explanation import Explanation, explain
-from quia.literal import State
+from quia.errors import QuiaError, brief, shown
+from quia.explanation import Explanation
+from quia.given import unreadable
+from quia.literal import Literal, State
 from quia.question import given_values
 from quia.rounding import short_above
 from quia.show.html import complete_reason_if_found, page, parts
 from quia.show.html_compare import comparison
+from quia.show.trying import nearest_value
 from quia.show.words import without_text
 from quia.variables import Variable
+from quia.worlds import worlds_of
 
 TIMEOUT = 1.0
 """How many seconds to look for the reasons of one kind."""
@@ -29,9 +33,20 @@ LISTED = 60
 """How many features of a kind the page has in its table, as its form has them all; the report lists more."""
 
 
-def describe(classifier: Any, *, name: str, identity: str) -> dict[str, Any]:
-    """What is needed to make a form for a model's instances."""
+class Unreadable(QuiaError):
+    """Constraints that cannot be read: `given` has what is wrong with each, by its place."""
+
+    def __init__(self, given: Mapping[int, str], texts: Sequence[str]) -> None:
+        self.given = dict(given)
+        told = "; ".join(f"in {shown(texts[place])}, {fault}" for place, fault in given.items())
+        super().__init__(f"given cannot be read: {brief(told, 600)}")
+
+
+def describe(classifier: Any, *, name: str, identity: str, possible: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """What is needed to make a form for a model's instances; `possible` is what was said when the server started."""
     tested = set(classifier.tested)
+    own = [str(each) for each in getattr(classifier, "given", ())]
+    begun = {key: said for key, said in (possible or {}).items() if said}
     return {
         "schema": "quia/model/1",
         "id": identity,
@@ -39,9 +54,30 @@ def describe(classifier: Any, *, name: str, identity: str) -> dict[str, Any]:
         "nodes": len(classifier) if hasattr(classifier, "__len__") else None,
         "classes": list(classifier.classes),
         "variables": [_variable(v, i in tested) for i, v in enumerate(classifier.variables)],
-        "example": {v.name: typical(v) for v in classifier.variables},
+        "example": example(classifier, begun),
         "notes": list(getattr(classifier, "notes", ())),
+        **({"given": own} if own else {}),
+        **({"possible": begun} if begun else {}),
     }
+
+
+def example(classifier: Any, possible: Mapping[str, Any]) -> dict[str, str | int | float]:
+    """An instance to begin with: a typical value of each feature, or one near to it where these are not possible."""
+    values = {v.name: typical(v) for v in classifier.variables}
+    try:
+        worlds = worlds_of(classifier, within=possible.get("within"), given=possible.get("given"))
+    except QuiaError:  # the file may have changed since; whoever asks is told what is wrong
+        return values
+    if worlds.are_all:
+        return values
+    variables = worlds.possible.variables
+    values = {v.name: typical(v) for v in variables}
+    states = [v.encode(values[v.name]) for v in variables]
+    found = worlds.member(worlds.possible, states) or states
+    for variable, state, typical_state in zip(variables, found, states, strict=True):
+        near = None if state == typical_state else nearest_value(Literal(variable, ((state, state),)), None)
+        values[variable.name] = values[variable.name] if near is None else near
+    return values
 
 
 def _variable(variable: Variable, tested: bool) -> dict[str, Any]:
@@ -84,16 +120,32 @@ def explanation_of(classifier: Classifier, asked: Mapping[str, Any]) -> Explanat
     On the page an edit may lead to the class that was asked about, which is then no fault.
     """
     instance = asked["instance"]
-    terms = Terms.of(
+    terms = _terms(
         classifier,
+        asked,
         against=asked.get("against"),
         frozen=asked.get("frozen") or (),
         costs=asked.get("costs") or None,
+        only_up=asked.get("only_up") or (),
+        only_down=asked.get("only_down") or (),
+        near=asked.get("near") or None,
     )
     asker, question = replace(terms, against=None).at(instance)
     if terms.against not in (None, terms.classes[question.decision]):
         asker, question = terms.at(instance)
     return Explanation(asker, given_values(question.variables, instance), question)
+
+
+def _terms(classifier: Classifier, asked: Mapping[str, Any], **how: Any) -> Terms:
+    """What a request asks whatever the instance; constraints that cannot be read are told apart from other faults."""
+    within, given = asked.get("within") or None, asked.get("given") or ()
+    try:
+        return Terms.of(classifier, within=within, given=given, **how)
+    except QuiaError:
+        faults = unreadable(classifier.variables, given)
+        if faults:
+            raise Unreadable(faults, given) from None
+        raise
 
 
 def answer(classifier: Classifier, asked: Mapping[str, Any], *, name: str) -> dict[str, Any]:
@@ -153,5 +205,12 @@ def report(classifier: Classifier, asked: Mapping[str, Any], *, name: str) -> st
 
 def compare(classifier: Classifier, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Whether two instances are decided alike for a common reason, and the proof either way."""
-    found = comparing.compare(*(explain(classifier, asked[key]) for key in ("one", "other")), timeout=TIMEOUT)
-    return {**found.to_dict(), "html": comparison(found, classifier.variables)}
+    terms = _terms(classifier, asked)
+    asker, one = terms.at(asked["one"])
+    sides = (one, terms.at(asked["other"]).question)
+    pair = [
+        Explanation(asker, given_values(question.variables, asked[key]), question)
+        for key, question in zip(("one", "other"), sides, strict=True)
+    ]
+    found = comparing.compare(*pair, timeout=TIMEOUT)
+    return {**found.to_dict(), "html": comparison(found, one.variables)}

@@ -143,6 +143,7 @@ def _request(do: str, model: Model, question: msgspec.Struct | None = None) -> d
         "path": model.path,
         "format": model.format,
         "options": dict(model.options),
+        "possible": dict(model.possible),
         "question": msgspec.to_builtins(question),
     }
 
@@ -206,7 +207,8 @@ async def _faulty(_: Request, fault: Exception) -> Response:
         response.headers.update(fault.headers or {})
         return response
     assert isinstance(fault, Fault)
-    response = _json(schema.Fault(fault.message), fault.status)
+    unreadable = [schema.Unreadable(int(place), error) for place, error in fault.given.items()]
+    response = _json(schema.Fault(fault.message, unreadable or msgspec.UNSET), fault.status)
     if fault.status in (408, 413):
         response.headers["connection"] = "close"  # what is left of the body is not worth reading
     return response

@@ -30,15 +30,22 @@ class Model(NamedTuple):
     path: str
     format: str | None = None
     options: Mapping[str, Any] = {}
+    possible: Mapping[str, Any] = {}
+    """What a page about it begins with, as `explain` takes it."""
 
 
 class Models:
     """The models by their ids; use it as a context, as dropped files are kept until its end."""
 
     def __init__(
-        self, source: Path | None, *, format: str | None = None, options: Mapping[str, Any] | None = None
+        self,
+        source: Path | None,
+        *,
+        format: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        possible: Mapping[str, Any] | None = None,
     ) -> None:
-        self.source, self.format, self.options = source, format, options or {}
+        self.source, self.format, self.options, self.possible = source, format, options or {}, possible or {}
         self._dropped: OrderedDict[str, Model] = OrderedDict()  # the one used longest ago first
         self._in_use: Counter[str] = Counter()  # how many tries and questions need a dropped file now
         self._found: dict[str, Model] = {}  # what the folder had when it was last looked through
@@ -81,7 +88,7 @@ class Models:
         except OSError:
             changed = 0
         identity = _identity(os.fsencode(f"{file.name}\0{changed}"))  # a name may be bytes that are no UTF-8
-        return Model(identity, file.name, str(file.resolve()), self.format, self.options)
+        return Model(identity, file.name, str(file.resolve()), self.format, self.options, self.possible)
 
     @contextmanager
     def dropped(self, data: bytes, name: str) -> Iterator[Model]:

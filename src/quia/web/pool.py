@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 GRACE = 0.3
@@ -24,10 +24,10 @@ _AT_ONCE = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has only the se
 
 
 class Fault(Exception):
-    """An answer that is a refusal, with the HTTP status that fits it."""
+    """An answer that is a refusal, with the HTTP status that fits it; `given` has what is wrong with constraints."""
 
-    def __init__(self, status: int, message: str) -> None:
-        self.status, self.message = status, message
+    def __init__(self, status: int, message: str, given: Mapping[str, str] | None = None) -> None:
+        self.status, self.message, self.given = status, message, given or {}
         super().__init__(message)
 
 
@@ -174,7 +174,7 @@ class Pool:
         told = json.loads(reply)
         if kind == b"!":
             logging.getLogger(__name__).error("%s", told["details"])
-        raise Fault(500 if kind == b"!" else 422, told["error"])
+        raise Fault(500 if kind == b"!" else 422, told["error"], told.get("given"))
 
     async def _take(self, model: str) -> Worker:
         if self._closing:

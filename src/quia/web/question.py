@@ -22,7 +22,7 @@ def from_json(body: bytes, kind: type[Request]) -> Request:
 
     >>> from quia.web.schema import Pair
     >>> from_json(b'{"one": {"age": 30}, "other": {"age": null}}', Pair)
-    Pair(one={'age': 30}, other={'age': None})
+    Pair(one={'age': 30}, other={'age': None}, within={}, given=[])
     """
     try:
         # Not by msgspec: a state's name may hold half of a surrogate pair, and clients send it back as they got it.

@@ -14,6 +14,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 MOST_REASONS = 100
 MOST_ROWS = 100
 LARGEST_COST = 1e9
+MOST_CONSTRAINTS = 200
+LONGEST_CONDITION = 1000
 LONGEST_NAME = 200
 LAST_ROW = 999_999_999
 
@@ -21,6 +23,35 @@ Value = Annotated[str | int | float | bool | None, Meta(description="a string, a
 Instance = Annotated[dict[str, Value], Meta(description="an object from feature to value")]
 Features = Annotated[list[str], Meta(description="a list of features")]
 Cost = Annotated[float, Meta(gt=0, le=LARGEST_COST, description="a number above 0, at most 1e9")]
+_LETTERS = f"of at most {LONGEST_CONDITION} letters"
+Text = Annotated[str, Meta(max_length=LONGEST_CONDITION)]
+Within = Annotated[
+    dict[
+        str,
+        Annotated[
+            Text | Annotated[list[Text], Meta(max_length=LONGEST_CONDITION)],
+            Meta(description=f"a condition such as '>= 52', or a list of states or conditions, each {_LETTERS}"),
+        ],
+    ],
+    Meta(description="an object from feature to condition"),
+]
+Near = Annotated[
+    dict[
+        str,
+        Annotated[
+            Annotated[float, Meta(ge=0)] | Text,
+            Meta(description="how far it may be from its value: a number, or a share such as '10%'"),
+        ],
+    ],
+    Meta(description="an object from feature to a number, or to a share of its range such as '10%'"),
+]
+Given = Annotated[
+    list[Text],
+    Meta(
+        max_length=MOST_CONSTRAINTS,
+        description=f"a list of at most {MOST_CONSTRAINTS} constraints, texts {_LETTERS} such as 'a=yes -> b > 3'",
+    ),
+]
 Facts = dict[str, str]
 Certain = Annotated[
     bool,
@@ -34,7 +65,11 @@ Listed = Annotated[
 
 
 class Question(Struct, forbid_unknown_fields=True):
-    """A question about one instance: why, or why not the class `against`, unless that is the one decided."""
+    """A question about one instance: why, or why not the class `against`, unless that is the one decided.
+
+    Only worlds that are possible count: `within` has conditions on features, those in `only_up` and `only_down` cannot
+    fall or rise, those in `near` stay so near to what they are, and `given` are constraints between features.
+    """
 
     instance: Instance
     against: Annotated[str | None, Meta(description="the name of a class, or null")] = None
@@ -43,13 +78,20 @@ class Question(Struct, forbid_unknown_fields=True):
     without: Features = []
     states: Annotated[bool, Meta(description="true or false")] = False
     limit: Annotated[int, Meta(ge=0, le=MOST_REASONS, description=f"a whole number from 0 to {MOST_REASONS}")] = 10
+    within: Within = {}
+    only_up: Features = []
+    only_down: Features = []
+    near: Near = {}
+    given: Given = []
 
 
 class Pair(Struct, forbid_unknown_fields=True):
-    """Two instances to compare."""
+    """Two instances to compare, in the worlds that `within` and `given` leave possible."""
 
     one: Instance
     other: Instance
+    within: Within = {}
+    given: Given = []
 
 
 class RowsWanted(Struct):
@@ -68,10 +110,21 @@ class DroppedFile(Struct):
     ] = "the dropped file"
 
 
+class Unreadable(Struct, forbid_unknown_fields=True):
+    """A constraint that cannot be read."""
+
+    place: Annotated[int, Meta(ge=0, description="Its place in `given`, from 0 on.")]
+    error: Annotated[str, Meta(description="One sentence: the fault, the value, the cure.")]
+
+
 class Fault(Struct, forbid_unknown_fields=True):
     """Why there is no answer."""
 
     error: Annotated[str, Meta(description="One sentence: the fault, the value, the cure.")]
+    given: (
+        Annotated[list[Unreadable], Meta(min_length=1, description="Only where constraints cannot be read: which.")]
+        | UnsetType
+    ) = UNSET
 
 
 class ModelName(Struct, forbid_unknown_fields=True):
@@ -128,6 +181,16 @@ class Variable(Struct, forbid_unknown_fields=True):
     ) = UNSET
 
 
+class Possible(Struct, forbid_unknown_fields=True):
+    """What was said to be possible when the server was started, as a question has it."""
+
+    within: Within = {}
+    only_up: Features = []
+    only_down: Features = []
+    near: Near = {}
+    given: list[str] = []
+
+
 class Model(Struct, forbid_unknown_fields=True):
     """What a form for a model's instances needs: what `quia serve` answers about a model."""
 
@@ -137,8 +200,20 @@ class Model(Struct, forbid_unknown_fields=True):
     nodes: Annotated[int, Meta(ge=1)] | None
     classes: Annotated[list[str], Meta(min_length=1)]
     variables: Annotated[list[Variable], Meta(description="In the order in which a sequence of values is read.")]
-    example: Annotated[dict[str, str | int | float], Meta(description="Some value for every feature.")]
+    example: Annotated[
+        dict[str, str | int | float], Meta(description="Some value for every feature, possible together if need be.")
+    ]
     notes: Annotated[list[str], Meta(description="What was changed or assumed to read the model.")]
+    given: (
+        Annotated[
+            list[str],
+            Meta(min_length=1, description="Only if it has any: its own constraints, which every answer respects."),
+        ]
+        | UnsetType
+    ) = UNSET
+    possible: (
+        Annotated[Possible, Meta(description="Only if any was given: what a page about it begins with.")] | UnsetType
+    ) = UNSET
 
 
 class Interval(Struct, forbid_unknown_fields=True):
@@ -301,6 +376,18 @@ class Reason(Struct, forbid_unknown_fields=True):
         | UnsetType
     ) = UNSET
 
+    superfluous: (
+        Annotated[
+            bool,
+            Meta(
+                description="Only of a sufficient reason that another one implies, as constraints tie features: it"
+                " covers fewer possible worlds. Such reasons come last.",
+                extra_json_schema={"const": True},
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+
 
 class Reasons(Struct, forbid_unknown_fields=True):
     """Reasons of one kind."""
@@ -363,6 +450,17 @@ class Bias(Struct, forbid_unknown_fields=True):
     ]
     decision: Annotated[str | None, Meta(description="The class after that change; null if there is none.")]
     certain: Certain
+    vacuous: (
+        Annotated[
+            bool,
+            Meta(
+                description="Only where it is not biased because no possible world differs in protected features"
+                " alone.",
+                extra_json_schema={"const": True},
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 class Explanation(Struct, forbid_unknown_fields=True):
@@ -421,6 +519,13 @@ class Explanation(Struct, forbid_unknown_fields=True):
                 description="Only if there are any: the tested features whose values are missing, where the model has"
                 " no state for that. The decision is the same whatever they are, and no reason speaks of them.",
             ),
+        ]
+        | UnsetType
+    ) = UNSET
+    possible: (
+        Annotated[
+            list[str],
+            Meta(min_length=1, description="Only if not all is possible: what holds in every world that counts."),
         ]
         | UnsetType
     ) = UNSET

@@ -14,6 +14,7 @@ import signal
 import sys
 import traceback
 from collections import OrderedDict
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, BinaryIO
@@ -67,7 +68,7 @@ def _reply(request: dict[str, Any], models: OrderedDict[str, Any]) -> bytes:
         text = answer if isinstance(answer, str) else json.dumps(answer, allow_nan=False)
         return b"+" + text.encode()
     except QuiaError as fault:
-        return _refusal(str(fault).replace(request["path"], request["name"]))
+        return _refusal(str(fault).replace(request["path"], request["name"]), getattr(fault, "given", None))
     except OverBudget as over:
         return _refusal(f"this could not be answered: {over}; ask for less, or use a smaller model")
     except MemoryError:
@@ -84,8 +85,8 @@ def _reply(request: dict[str, Any], models: OrderedDict[str, Any]) -> bytes:
         return b"!" + json.dumps({"error": sentence, "details": traceback.format_exc()}).encode()
 
 
-def _refusal(sentence: str) -> bytes:
-    return b"-" + json.dumps({"error": sentence}).encode()
+def _refusal(sentence: str, given: Mapping[int, str] | None = None) -> bytes:
+    return b"-" + json.dumps({"error": sentence, **({"given": given} if given else {})}).encode()
 
 
 def _answered(request: dict[str, Any], models: OrderedDict[str, Any]) -> Any:
@@ -95,7 +96,8 @@ def _answered(request: dict[str, Any], models: OrderedDict[str, Any]) -> Any:
     question, name = request.get("question") or {}, request["name"]
     match request["do"]:
         case "describe":
-            return answers.describe(classifier, name=name, identity=request["model"])
+            possible = request.get("possible") or {}
+            return answers.describe(classifier, name=name, identity=request["model"], possible=possible)
         case "explain":
             return answers.answer(classifier, question, name=name)
         case "report":

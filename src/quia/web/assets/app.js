@@ -1,6 +1,6 @@
 // The page: a question (model, facts, what is given) in, an answer shown; every settled question is a step of the
 // browser's history, so that back and forward work.
-import { make, nominalField, numericField, options } from "/assets/fields.js";
+import { make, nominalField, numericField, options, wayOf } from "/assets/fields.js";
 
 const FEW = 30; // so many features are all shown; of more, those that matter
 const ROOM = 200; // so many fields at once
@@ -8,10 +8,13 @@ const PATIENCE = 300; // ms until a question under way gives way to a newer one,
 const $ = (id) => document.getElementById(id);
 
 let model = null; // what the server says of the chosen model
-let question = null; // { model, instance, begun (the instance before edits), against, frozen, costs, without, states, row }
+// { model, instance, begun (the instance before edits), against, frozen, costs, without, states, row; within, only_up,
+// only_down, near, given (what is possible: given is the text as it was typed) }
+let question = null;
 let kept = null; // the instance to compare with
 let fields = new Map();
 let answered = null; // the last answer
+let stale = false; // whether that is of an earlier question, as the one asked last has no answer
 let running = null; // the request under way
 let turn = 0; // counts the questions, so that of those that wait only the newest is asked
 let waiting = 0;
@@ -27,10 +30,14 @@ const ask = async (path, options = {}) => {
   const response = await fetch(path, options);
   if (response.ok) return response;
   const fault = await response.json().catch(() => ({}));
-  throw new Error(fault.error ?? `The server answered ${response.status}.`);
+  throw Object.assign(new Error(fault.error ?? `The server answered ${response.status}.`), { given: fault.given });
 };
 const post = (path, body, signal) => ask(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal });
-const asked = ({ instance, against, frozen, costs, without, states }) => ({ instance, against, frozen, costs, without, states });
+const asked = ({ instance, against, frozen, costs, without, states, within, only_up, only_down, near, given }) => (
+  { instance, against, frozen, costs, without, states, within, only_up, only_down, near, given: lines(given).map(({ text }) => text) });
+
+// The constraints in a text, one a line; empty lines and comments are none.
+const lines = (text) => text.split("\n").map((line, at) => ({ text: line.trim(), line: at + 1 })).filter(({ text: said }) => said && !said.startsWith("#"));
 
 // --- the answer
 
@@ -62,18 +69,40 @@ const answerTo = async (mine, signal, remember) => {
     const base = `/api/models/${mine.model}`;
     const [answer, comparison] = await Promise.all([
       post(`${base}/explain`, asked(mine), signal).then((response) => response.json()),
-      kept && post(`${base}/compare`, { one: kept, other: mine.instance }, signal).then((response) => response.json()),
+      kept && compared(base, mine, signal),
     ]);
     if (signal.aborted || mine.model !== model.id) return;
     say("");
+    showStale(false);
+    showFaults([], mine);
     newest = mine === question; // if not, the form shows what is asked next
     if (newest) question = { ...mine, against: answer.explanation.against }; // none, if that class is decided now
     show(answer, comparison, newest);
     performance.mark("answered");
     if (newest && remember) push();
   } catch (fault) {
-    if (!signal.aborted && (newest || mine === question)) say(fault.message);
+    if (signal.aborted || !(newest || mine === question)) return;
+    showStale(true);
+    showFaults(fault.given ?? [], mine);
+    showFields(); // what was typed stays
+    showPossible();
+    say(fault.given ? "" : fault.message);
   }
+};
+
+// That the one kept is impossible now is no fault of the question.
+const compared = async (base, { instance, within, given }, signal) => {
+  const asks = { one: kept, other: instance, within, given: lines(given).map(({ text }) => text) };
+  try { return await (await post(`${base}/compare`, asks, signal)).json(); } catch (fault) { return { fault: `The one kept cannot be compared: ${fault.message}` }; }
+};
+
+// What is shown answers the question before, as this one has no answer.
+const showStale = (now) => {
+  stale = now;
+  $("answer").classList.toggle("stale", stale);
+  for (const id of ["keep", "report", "json"]) $(id).disabled = stale;
+  for (const id of ["explanation", "without", "compared"]) $(id).inert = stale;
+  if (stale) write($("decision"), "No answer to this");
 };
 
 const parsed = (html) => {
@@ -87,11 +116,11 @@ const show = (answer, comparison, newest) => {
   const { explanation } = answer;
   write($("decision"), explanation.against === null ? `Decision: ${explanation.decision}` : `Decision: ${explanation.decision}, not ${explanation.against}`);
   document.title = `${explanation.decision} · ${model.name} · quia`;
-  if (newest) { showAgainst(explanation); $("states").checked = question.states; showFields(); } // before much else is to be laid out, as values force it
+  if (newest) { showAgainst(explanation); $("states").checked = question.states; showFields(); showPossible(); } // before much else is to be laid out, as values force it
   showWithout(answer.without);
   showParts(answer.html);
   $("compared").hidden = !comparison;
-  if (comparison) $("comparison").replaceChildren(parsed(comparison.html));
+  if (comparison) $("comparison").replaceChildren(comparison.fault ? make("p", {}, comparison.fault) : parsed(comparison.html));
 };
 
 // A text that is written anew is read aloud anew.
@@ -147,6 +176,56 @@ const showWithout = (without) => {
   $("without").className = without.holds ? "without holds" : without.holds === null ? "without" : "without falls";
 };
 
+// --- what is possible
+
+const showPossible = () => {
+  const begun = Object.entries(model.possible?.within ?? {});
+  const { within, only_up, only_down, near, given } = question;
+  const said = (model.given ?? []).length + Object.keys(within).length + only_up.length + only_down.length + Object.keys(near).length + lines(given).length;
+  write($("possible-count"), said ? `(${said})` : "");
+  if (document.activeElement !== $("given") && $("given").value !== given) $("given").value = given;
+  begun.forEach(([name], at) => { $("begun-within").children[at].firstElementChild.checked = name in within; });
+};
+
+const buildPossible = () => {
+  const own = model.given ?? [];
+  const begun = Object.entries(model.possible?.within ?? {});
+  $("own-given").hidden = own.length === 0;
+  $("own-given").replaceChildren(...own.map((text) => make("li", {}, make("code", {}, text), " (of the model itself)")));
+  $("begun-within").hidden = begun.length === 0;
+  $("begun-within").replaceChildren(...begun.map(([name, condition]) => {
+    const box = make("input", { type: "checkbox" });
+    box.addEventListener("change", () => {
+      const { [name]: _, ...within } = question.within;
+      question = { ...question, within: box.checked ? { ...within, [name]: condition } : within };
+      update();
+    });
+    return make("label", {}, box, ` ${name}: ${[condition].flat().join(" or ")}`);
+  }));
+  $("possible").open = own.length + begun.length + (model.possible?.given ?? []).length > 0;
+  $("given").value = "";
+  showFaults([], { given: "" });
+};
+
+// Of each line that cannot be read what is wrong with it, below the text, which stays as it was typed.
+const showFaults = (faults, { given }) => {
+  const every = lines(given);
+  $("given-faults").hidden = faults.length === 0;
+  $("given-faults").replaceChildren(...faults.map(({ place, error }) => make("p", {}, `Line ${every[place].line}: ${error}.`)));
+  if (faults.length === 0) { $("given").removeAttribute("aria-invalid"); return; }
+  $("given").setAttribute("aria-invalid", "true");
+  $("possible").open = true;
+};
+
+let typing = 0;
+const type = (settled) => {
+  clearTimeout(typing);
+  if (question.given === $("given").value && !settled) return;
+  if (settled && question.given === $("given").value && history.state?.question?.given === question.given) return;
+  question = { ...question, given: $("given").value };
+  update({ settled });
+};
+
 // --- the form
 
 // Fields are made when they are first shown: a model may have thousands. One that was touched stays.
@@ -154,8 +233,8 @@ const showFields = () => {
   const wanted = $("filter").value.trim().toLowerCase();
   const many = fields.size > FEW && !$("all").checked;
   const matter = new Set(answered?.mentioned ?? []);
-  const { frozen, without, costs, instance, begun } = question;
-  const mine = new Set([...frozen, ...without, ...Object.keys(costs)]);
+  const { frozen, only_up, only_down, near, without, costs, instance, begun } = question;
+  const mine = new Set([...frozen, ...only_up, ...only_down, ...Object.keys(near), ...without, ...Object.keys(costs)]);
   const active = document.activeElement;
   const shown = new Set();
   let more = 0;
@@ -164,7 +243,7 @@ const showFields = () => {
     if (wanted ? !name.toLowerCase().includes(wanted) : !own && many && !matter.has(name)) continue;
     if (shown.size >= room && !own) { more += 1; continue; }
     field.element ?? field.build();
-    field.set(answered?.explanation.states[name]);
+    field.set(stale ? undefined : answered?.explanation.states[name]);
     shown.add(field.element);
   }
   $("more").hidden = more === 0;
@@ -189,6 +268,7 @@ const build = () => {
   $("all-count").textContent = String(fields.size);
   $("filter").value = "";
   room = ROOM;
+  buildPossible();
 };
 
 const lazyField = (variable, number) => {
@@ -206,8 +286,8 @@ const lazyField = (variable, number) => {
       ...(variable.tested ? [more.shown] : [make("span", { class: "counts" }, "never tested by the model")]));
   };
   field.set = (state) => {
-    const { instance, begun, frozen, without, costs } = question;
-    const now = [instance[name], state, begun[name], frozen.includes(name), without.includes(name), costs[name]];
+    const { instance, begun, near, without, costs } = question;
+    const now = [instance[name], state, begun[name], wayOf(question, name), near[name], without.includes(name), costs[name]];
     if (now.every((one, at) => Object.is(one, last[at]))) return;
     last = now;
     control.set(instance[name]);
@@ -234,6 +314,14 @@ const toggle = (what, name, value) => {
   if (what === "cost") {
     const { [name]: _, ...costs } = question.costs;
     question = { ...question, costs: value > 0 ? { ...costs, [name]: value } : costs };
+  } else if (what === "near") {
+    const { [name]: _, ...near } = question.near;
+    question = { ...question, near: value === "" ? near : { ...near, [name]: value } };
+  } else if (what === "way") {
+    for (const way of ["frozen", "only_up", "only_down"]) {
+      const rest = question[way].filter((other) => other !== name);
+      question = { ...question, [way]: way === value ? [...rest, name] : rest };
+    }
   } else {
     const rest = question[what].filter((other) => other !== name);
     question = { ...question, [what]: value ? [...rest, name] : rest };
@@ -264,6 +352,7 @@ const difference = (before, now) => {
   if (changed.length) return changed.map((name) => `${name}: ${now.instance[name]}`).join(", ");
   if (before.states !== now.states) return now.states ? "in states" : "as wide as true";
   if (before.against !== now.against) return now.against === null ? "why" : `why not ${now.against}`;
+  if (before.given !== now.given) return "what is possible";
   return "what is given changed";
 };
 
@@ -271,6 +360,7 @@ const restore = async (state, { remember = false } = {}) => {
   if (!state?.question) return;
   if (state.question.model !== model?.id) await choose(state.question.model, { begin: false });
   ({ question, kept } = state);
+  question = { within: {}, only_up: [], only_down: [], near: {}, given: "", ...question };
   question.begun ??= question.instance;
   question.states ??= false;
   if (question.row) $("row").value = question.row;
@@ -298,7 +388,9 @@ const choose = async (id, { begin = true, described = null } = {}) => {
   $("work").hidden = false;
   build();
   if (!begin) return;
-  question = { model: model.id, instance: model.example, begun: model.example, against: null, frozen: [], costs: {}, without: [], states: wantsStates(), row: null };
+  const { within = {}, only_up = [], only_down = [], near = {}, given = [] } = model.possible ?? {};
+  question = { model: model.id, instance: model.example, begun: model.example, against: null, frozen: [], costs: {}, without: [], states: wantsStates(), row: null,
+    within, only_up, only_down, near, given: given.join("\n") };
   if (data) await pick(1);
   else await update();
 };
@@ -348,6 +440,8 @@ $("explanation").addEventListener("click", (event) => {
   const button = event.target.closest(".try") ?? event.target.closest(".card.change")?.querySelector(".try");
   if (button) tryOut(button);
 });
+$("given").addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(() => type(false), 2 * PATIENCE); });
+$("given").addEventListener("change", () => type(true));
 const showFromStart = () => { room = ROOM; showFields(); };
 $("filter").addEventListener("input", showFromStart);
 $("all").addEventListener("change", showFromStart);
