@@ -298,6 +298,10 @@ class ConstrainedGraph(Constrained):
         """The reasons of each encoded row."""
         return self.product.batch(rows, **asked)
 
+    def boxed(self, possible: Region) -> Callable[..., BatchResult] | None:
+        """`batch` for rows in a box of possible states; None where what is possible of a number is no interval."""
+        return self.product.boxed(possible)
+
     def escape(self, question: Question, region: Region) -> tuple[int, ...] | None:
         """An instance in the region, and possible, whose class does not keep the decision. Complexity: linear."""
         found = self.product.escape(question, region)

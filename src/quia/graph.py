@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -352,6 +352,12 @@ class DecisionGraph(ByFields, ClassifierBase):
     def batch(self, rows: npt.NDArray[np.int32], **asked: Any) -> _kernel.BatchResult:
         """The reasons of each encoded row."""
         return self.kernel.batch(rows, **asked)
+
+    def boxed(self, possible: Region) -> Callable[..., _kernel.BatchResult] | None:
+        """`batch` for rows in a box of possible states; None where what is possible of a number is no interval."""
+        from quia.graph_box import BoxedGraph, has_gaps
+
+        return None if has_gaps(self, possible) else BoxedGraph.of(self, possible).batch
 
     def classify(self, instance: Any) -> str:
         """The class that the graph gives an instance; values that its path does not ask for may be missing.

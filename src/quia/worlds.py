@@ -57,6 +57,11 @@ class Worlds:
         """Whether everything is possible."""
         return not (self.told or self.impossible)
 
+    @property
+    def are_each_ones_own(self) -> bool:
+        """Whether what is possible depends on where an instance is."""
+        return bool(self.rising or self.falling or self.near)
+
     def bounds(self, states: Sequence[int]) -> Region:
         """What is possible from where an encoded instance is, but for what is near to it."""
         own: dict[int, Ranges] = {}

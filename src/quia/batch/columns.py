@@ -66,6 +66,8 @@ def fields(request: Request, *, encoded: bool = False) -> list[Any]:
         add_lists("counterfactuals", change, counted=False)
     if request.protected:
         columns.append(("biased", pa.bool_()))
+        if request.tells_vacuous:
+            columns.append(("bias_vacuous", pa.bool_()))
         add_lists("bias_reasons", states, counted=True)
     columns += [("complete", pa.bool_()), ("error", text)]
     return [pa.field(name, kind) for name, kind in columns]
@@ -98,7 +100,7 @@ def answer_columns(
     for name, listed in answers.listed.items():
         columns |= _listed(name, classifier, listed, texts, request, encoded)
     for name, numbers in answers.numbers.items():
-        columns[name] = _ties(numbers) if name.endswith("_ties") else _counts(numbers)
+        columns[name] = _NUMBERS.get(name.rpartition("_")[2], _counts)(numbers)
     if request.protected:
         bias = answers.lists.get("bias_reasons") or answers.listed["bias_reasons"]
         columns["biased"] = from_numpy(np.diff(bias.set_start) > 0, ~bias.known)
@@ -206,7 +208,9 @@ def _listed(
     """The columns of lists of regions: what each says as data, as text, and how many rows it fits."""
     if not request.general:
         items = states_array(classifier, listed.regions, encoded=encoded).take(from_numpy(listed.which))
-        return {name: list_array(_changes(items, listed, texts, encoded), listed.set_start, listed.known)}
+        if name == "counterfactuals":
+            items = _changes(items, listed, texts, encoded)
+        return {name: list_array(items, listed.set_start, listed.known)}
     said = spoken(classifier, listed.regions, encoded=encoded)
     items = said.listed(listed.which)
     if name == "counterfactuals":
@@ -257,3 +261,10 @@ def _counts(numbers: Numbers) -> Any:
         return _ties(numbers).cast(pa.decimal128(38, 0))
     exact = [numbers.large.get(row, number) for row, number in enumerate(numbers.values.tolist())]
     return pa.array([Decimal(n) if 0 <= n <= LARGEST_COUNT else None for n in exact], pa.decimal128(38, 0))
+
+
+def _flags(numbers: Numbers) -> Any:
+    return from_numpy(numbers.values > 0, numbers.values < 0)
+
+
+_NUMBERS = {"ties": _ties, "vacuous": _flags}

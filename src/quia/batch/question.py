@@ -15,7 +15,7 @@ from quia.asking import Terms
 from quia.classifier import loaded
 from quia.errors import InstanceError, listed, shown
 from quia.reason import KINDS, Kind
-from quia.worlds import NO_WORLDS
+from quia.worlds import NO_WORLDS, Worlds
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -51,6 +51,20 @@ class Request:
         return None if self.terms.costs is None else np.array(self.terms.costs.whole, np.int64)
 
     @property
+    def worlds(self) -> Worlds:
+        """The worlds that count."""
+        return self.terms.worlds
+
+    def answering(self, classifier: Classifier) -> Classifier:
+        """The classifier that answers in the worlds that count, for the one that the request was made for."""
+        return classifier if self.terms is NO_TERMS else self.terms.classifier
+
+    @property
+    def tells_vacuous(self) -> bool:
+        """Whether decisions that are not biased may be so only because no possible world could show it."""
+        return bool(self.protected) and not self.worlds.are_all
+
+    @property
     def limits(self) -> dict[str, int]:
         """How many reasons each column lists at most."""
         limits = {f"shortest_{kind}": self.limit for kind in self.shortest}
@@ -63,8 +77,10 @@ class Request:
     def identity(self) -> dict[str, Any]:
         """All that makes the answers what they are, as JSON can hold it."""
         plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("terms", "threads")}
-        costs = None if self.terms.costs is None else [str(each) for each in self.terms.costs]
-        return {**plain, "against": self.terms.against, "frozen": self.terms.frozen, "costs": costs}
+        terms = self.terms
+        costs = None if terms.costs is None else [str(each) for each in terms.costs]
+        told = {"against": terms.against, "frozen": terms.frozen, "costs": costs, "possible": list(terms.worlds.told)}
+        return {**plain, **told}
 
 
 def ask(
@@ -83,11 +99,12 @@ def ask(
     protected: Collection[str] = (),
     timeout: float | None = None,
     threads: int | None = None,
+    **worlds: Any,
 ) -> Request:
-    """What fits the classifier, of what is asked for."""
+    """What fits the classifier, of what is asked for; `worlds` as for `worlds_of`."""
     classifier = loaded(classifier)
     kinds = several(shortest, "shortest", f"kinds: {listed(KINDS)}")
-    terms = Terms.of(classifier, against=against, frozen=frozen, costs=costs)
+    terms = Terms.of(classifier, against=against, frozen=frozen, costs=costs, **worlds)
     index = {v.name: i for i, v in enumerate(terms.variables)}
     for kind in kinds:
         if kind not in KINDS:
@@ -96,6 +113,11 @@ def ask(
         raise InstanceError(
             "coverage is asked for with general=False; only general reasons are counted in the rows of the table: leave"
             " one of the two out"
+        )
+    if coverage and terms.worlds.near:
+        raise InstanceError(
+            "coverage is asked for with near, where each row cuts its numbers at the ends of its own neighbourhood;"
+            " leave one of the two out"
         )
     return Request(
         terms,

@@ -21,6 +21,7 @@ from quia.command import (
     refuse_same_files,
 )
 from quia.command.numbers import limit_of, seconds_of
+from quia.command.possible import add_possible, given_files, possible_of
 from quia.command.progress import Bar
 from quia.command.streams import write, write_json
 from quia.errors import QuiaError
@@ -60,6 +61,7 @@ def add(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--delimiter", metavar="C", help="what separates a CSV's columns (else found in its first row)")
     _add_question(parser)
+    add_possible(parser)
     _add_running(parser)
     parser.set_defaults(run=run)
 
@@ -125,7 +127,9 @@ def run(arguments: argparse.Namespace) -> int:
         counterfactuals=arguments.counterfactuals,
         protected=arguments.protected,
         timeout=arguments.timeout,
+        **possible_of(arguments, classifier),
     )
+    classifier = request.answering(classifier)
     if arguments.engine == "spark":
         return _run_on_spark(arguments, classifier, request)
     return _run_here(arguments, classifier, request)
@@ -136,7 +140,7 @@ def _check_files(arguments: argparse.Namespace) -> None:
     if arguments.output == "-":
         raise QuiaError("-o is -, but tables go to files; name a .parquet, .csv or .jsonl file, or a folder")
     outputs = {"-o": arguments.output, "--rejects": arguments.rejects, "--summary": arguments.summary}
-    refuse_same_files({**model_files(arguments), "DATA": arguments.data}, outputs)
+    refuse_same_files({**model_files(arguments), **given_files(arguments), "DATA": arguments.data}, outputs)
 
 
 def _run_here(arguments: argparse.Namespace, classifier: Classifier, request: Request) -> int:
