@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -9,6 +11,8 @@ import pytest
 
 import attack_worlds
 import quia
+from quia.boxes import Shape, around, contains, maximal
+from quia.ranges import Ranges, covers, union
 from worlds_cases import MODELS, random_case
 
 EACH = 6
@@ -94,3 +98,33 @@ def test_formulas_and_text_ask_the_same(clinic: quia.DecisionGraph) -> None:
     made = quia.formula.parse(RULE, clinic.variables)
     one, other = (quia.explain(clinic, MAN, given=given).to_dict() for given in (RULE, [made]))
     assert one["sufficient"] == other["sufficient"] and one["necessary"] == other["necessary"]
+
+
+def test_boxes_around_a_point_have_no_gap_in_their_numbers() -> None:
+    """Also where what is possible of a number has one: against all boxes."""
+    rng = Random(17)
+    for _ in range(300):
+        shapes = [Shape(rng.choice((0, 3, 4))) for _ in range(rng.choice((1, 2, 2)))]
+        largest = [union((s, s) for s in rng.sample(range(5), rng.randint(1, 5))) for _ in shapes]
+        points = list(product(*(all_states(states) for states in largest)))
+        own = rng.choice(points)
+        bad = [point for point in points if point != own and rng.random() < 0.3]
+        centre = tuple(((state, state),) for state in own)
+        found = around(lambda box: next((p for p in bad if contains(box, p)), None), centre, tuple(largest), shapes)
+        every = product(*(sets(*each) for each in zip(largest, own, shapes, strict=True)))
+        right = maximal(box for box in every if not any(contains(box, point) for point in bad))
+        assert sorted(maximal(found)) == sorted(right), (largest, own, bad, shapes)
+
+
+def all_states(states: Ranges) -> list[int]:
+    return [state for state in range(5) if covers(states, state)]
+
+
+def sets(largest: Ranges, own: int, shape: Shape) -> Iterator[Ranges]:
+    """Every set of some states with one of them, whose numbers are neighbours."""
+    for chosen in product((False, True), repeat=5):
+        states = [s for s in range(5) if chosen[s]]
+        numbers = [s for s in states if s < shape.numbers]
+        is_run = not numbers or numbers[-1] - numbers[0] < len(numbers)
+        if own in states and is_run and all(covers(largest, s) for s in states):
+            yield union((s, s) for s in states)

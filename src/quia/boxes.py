@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from quia.ranges import Ranges, as_listed, covers, difference, intersection, members, size, union
 from quia.variables import Variable
@@ -44,6 +45,19 @@ class Shape:
     def numbers_of(self, states: Ranges) -> Ranges:
         """The states that must be neighbours."""
         return intersection(states, ((0, self.numbers - 1),)) if self.numbers else ()
+
+    def runs(self, states: Ranges, kept: Ranges) -> list[Ranges]:
+        """The largest sets of this shape within `states` that have those that are kept.
+
+        >>> Shape(4).runs(((0, 0), (2, 4)), ((4, 4),)), Shape(4).runs(((0, 0), (2, 4)), ((2, 2),))
+        ([((0, 0), (4, 4)), ((2, 4),)], [((2, 4),)])
+        """
+        numbers, own = self.numbers_of(states), self.numbers_of(kept)
+        if len(numbers) < 2:
+            return [states]
+        beside = difference(states, numbers)
+        runs = [union((run, *beside)) for run in numbers if not own or not difference(own, (run,))]
+        return runs or [states]  # what is kept may lie on both sides of a gap
 
     def joined(self, one: Ranges, other: Ranges) -> list[Ranges]:
         """The largest sets of this shape within the union of two, each of which has all of one's numbers."""
@@ -168,7 +182,12 @@ def around(
     """
     avoided: list[Point] = []
     found: list[Box] = list(known)
-    work: list[tuple[Box, tuple[tuple[int, int], ...]]] = [(_units(refute, centre, largest, shapes), ())]
+    starts = product(
+        *(shape.runs(*each) for shape, each in zip(shapes, zip(largest, centre, strict=True), strict=True))
+    )
+    work: list[tuple[Box, tuple[tuple[int, int], ...]]] = [
+        (_units(refute, centre, each, shapes), ()) for each in starts
+    ]
     while work:
         box, owed = work.pop()
         if not all(covers(box[place], state) for place, state in owed) or any(is_within(box, f) for f in found):
