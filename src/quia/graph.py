@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +28,9 @@ if TYPE_CHECKING:
 
 States = Sequence[int] | Mapping[int, int]
 """The state of each variable."""
+
+
+_KEPT = 8  # graphs within boxes
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,17 +239,20 @@ class DecisionGraph(ByFields, ClassifierBase):
         """The graph in the worlds of a question's box; itself, if these are all."""
         if not question.possible.bounds:
             return self
-        known = self._within.get(question)
+        box = tuple(sorted(question.possible.bounds.items()))
+        known = self._within.get(box)
         if known is None:
             from quia.graph_bounds import bounded
 
-            known = self._within[question] = bounded(self, question)
+            if len(self._within) >= _KEPT:
+                self._within.clear()  # at once, as other threads may ask meanwhile
+            known = self._within[box] = bounded(self, question.possible)
         return known
 
     @cached_property
-    def _within(self) -> WeakKeyDictionary[Question, DecisionGraph]:
-        """The graphs within the boxes of questions that are still asked."""
-        return WeakKeyDictionary()
+    def _within(self) -> dict[Any, DecisionGraph]:
+        """The graphs within the boxes that were asked about last."""
+        return {}
 
     def kernel_question(self, question: Question) -> dict[str, Any]:
         """What the kernel is to be asked, beside the instance, as its arguments."""

@@ -16,29 +16,29 @@ from quia.ranges import Ranges, difference, intersection, union
 if TYPE_CHECKING:
     from quia.question import Question
     from quia.reason import Kind
+    from quia.region import Region
 
 
-def bounded(graph: DecisionGraph, question: Question) -> DecisionGraph:
+def bounded(graph: DecisionGraph, possible: Region) -> DecisionGraph:
     """The graph in which edges that take none of the possible states lead where a possible one of their node leads.
 
-    That is the instance's own, if the node has it, so that there is nothing to change by. It is exact, as the edges of
-    a path that test one variable get ever narrower: its last one takes what they all take.
-    Complexity: linear in the graph, times the ranges of a variable's possible states, but for sorting edges.
+    Whichever that is: a way that is there twice adds nothing, and one to where the instance itself goes changes
+    nothing. It is exact, as the edges of a path that test one variable get ever narrower: its last one takes what they
+    all take. Complexity: linear in the graph, times the ranges of a variable's possible states, but for sorting edges.
     """
     node = np.repeat(np.arange(len(graph)), np.diff(graph.edge_start))
     if not len(node):
         return graph
     of_range = np.repeat(graph.tests[node], np.diff(graph.range_start))
-    worth = np.ones(len(of_range), np.int8)
-    for v, ranges in question.possible.bounds.items():
+    is_possible = np.ones(len(of_range), bool)
+    for v, ranges in possible.bounds.items():
         mine = np.flatnonzero(of_range == v)
-        low, high, own = graph.low[mine], graph.high[mine], question.states[v]
-        worth[mine] = np.any([(low <= b) & (high >= a) for a, b in ranges], axis=0)
-        worth[mine] += (low <= own) & (own <= high)
-    worth = np.maximum.reduceat(worth, graph.range_start[:-1])
-    best = np.lexsort((-worth, node))  # of each node the best edge is the first
-    instead = graph.child[best[graph.edge_start[node]]]
-    return replace(graph, child=np.where(worth > 0, graph.child, instead).astype(np.int32))
+        low, high = graph.low[mine], graph.high[mine]
+        is_possible[mine] = np.any([(low <= b) & (high >= a) for a, b in ranges], axis=0)
+    is_possible = np.logical_or.reduceat(is_possible, graph.range_start[:-1])
+    possible_first = np.lexsort((~is_possible, node))
+    instead = graph.child[possible_first[graph.edge_start[node]]]
+    return replace(graph, child=np.where(is_possible, graph.child, instead).astype(np.int32))
 
 
 def clipped(boxes: Sequence[Box], question: Question, members: Sequence[int], intervals: bool, kind: Kind) -> list[Box]:

@@ -131,7 +131,7 @@ class Worlds:
         if isinstance(asked, Constrained):
             assert given is not None
             assert given.together is not None
-            model = constrained(model, given.together)
+            model = asked.cut_finer(model, given.together)
         finer = [_finer(region, new) for region in (self.possible, self.within)]
         return replace(self, classifier=model, possible=finer[0], within=finer[1], given=given)
 
