@@ -40,6 +40,8 @@ class Superfluity(ByFields):
             return False
         box = self._own(members) if states is None else dict(zip(members, states, strict=True))
         cover = asked.entailed(self.question, box)
+        if all(states == box.get(v, self.question.within.states(v)) for v, states in cover.items()):
+            return False  # it settles nothing else, and what speaks of its features alone implies no more than it
         try:
             others = self._others(cover, Clock(PATIENCE))
             return any(_is_in(cover, each) and not _is_in(asked.entailed(self.question, each), box) for each in others)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from quia.batch.answers import LARGEST_COUNT, Answers, Numbers
 from quia.batch.lists import Bools, Gathered, Ints, Lists
 from quia.batch.question import Request
 from quia.batch.regions import Conditions, Listed, Regions
+from quia.batch.superfluous import marked
 from quia.batch.table import States as Rows
 from quia.batch.table import distinct
 from quia.boxes import Box
@@ -66,6 +68,10 @@ def _in_boxes(classifier: Batches, rows: Rows, request: Request, near: Region | 
     return Answers.join(parts).take(place) if len(groups) > 1 else parts[0]
 
 
+_FEW = 200
+"""So many rows are answered in less time than it takes to start threads for them."""
+
+
 class _Kernel(NamedTuple):
     """What the kernel is asked for rows that share their bounds: by `batch`, of a request about a classifier."""
 
@@ -82,7 +88,7 @@ class _Kernel(NamedTuple):
             keeps=None if terms.target is None else _mask(len(self.classifier.classes), terms.keeps(-1)),
             costs=request.costs,
             numbers=np.array([len(v.cuts) + 1 if v.is_numeric else 0 for v in terms.variables], np.int32),
-            threads=request.threads,
+            threads=request.threads if len(rows) > _FEW else 1,
             timeout_per_row=request.timeout,
             memory=MEMORY,
             **asked,
@@ -141,10 +147,17 @@ def _by_kernel(kernel: _Kernel, rows: Rows) -> Answers:
             assert isinstance(first, Listed), "only general reasons are counted"
             lists[name] = _with_whole_sets(kernel, rows, decision, first, name)
             complete &= lists[name].known
+    for name in request.marked:
+        each = partial(_question_of, kernel, rows, decision)
+        lists[name] = marked(kernel.classifier, each, lists[name], general=request.general)
     if request.counterfactuals:
         lists["counterfactuals"] = _counterfactuals(kernel, rows, decision, void, frozen)
         complete &= lists["counterfactuals"].known
     return Answers(decision, complete & ~void, lists, numbers)
+
+
+def _question_of(kernel: _Kernel, rows: Rows, decision: Ints, row: int) -> Question:
+    return kernel.question(rows[row].tolist(), int(decision[row]))
 
 
 def _mask(size: int, members: Iterable[int]) -> npt.NDArray[np.uint8]:
@@ -185,7 +198,7 @@ def _vacuous(kernel: _Kernel, rows: Rows, decision: Ints, reasons: Lists | Liste
     tied = classifier.constraint.tested if isinstance(classifier, Constrained) else ()
     first, which, _ = distinct(rows[clear][:, sorted({*tied, *protected})])
     told = [
-        not Explanation(classifier, {}, kernel.question(rows[row].tolist(), int(decision[row]))).can_differ(protected)
+        not Explanation(classifier, {}, _question_of(kernel, rows, decision, row)).can_differ(protected)
         for row in clear[first].tolist()
     ]
     values[clear] = np.array(told, np.int64)[which]
@@ -203,7 +216,7 @@ def _with_whole_sets(kernel: _Kernel, rows: Rows, decision: Ints, lists: Listed,
     gathered = Gathered(ranges=True)
     sets = list(lists.each_row())
     for row in cut.tolist():
-        question = kernel.question(rows[row].tolist(), int(decision[row]))
+        question = _question_of(kernel, rows, decision, row)
         widening = Widening(kernel.classifier, question.freeze(others) if name == "bias_reasons" else question, kind)
         last, _ = sets[row][-1]
         found = one_by_one.first_boxes(widening, [last], 1, Clock(request.timeout), True)

@@ -52,6 +52,7 @@ def explain_batch(
     counts: bool = False,
     counterfactuals: int = 0,
     protected: Collection[str] = (),
+    superfluous: bool = False,
     timeout: float | None = None,
     threads: int | None = None,
 ) -> pa.Table:
@@ -75,7 +76,8 @@ def explain_batch(
     `within`, `only_up`, `only_down`, `near` and `given` say which worlds are possible, as for `explain`; each row has
     its own directions and neighbourhoods. A row that is impossible itself says in `error` what it breaks. With
     `protected` there is then a column `bias_vacuous`: whether a decision is not biased only because no possible world
-    differs in protected features alone.
+    differs in protected features alone. With `superfluous`, sufficient reasons that another one implies, as constraints
+    tie their features, come last, and a column `…_superfluous` says which these are; that is a search for each reason.
     """
     request = ask(
         classifier,
@@ -95,6 +97,7 @@ def explain_batch(
         counts=counts,
         counterfactuals=counterfactuals,
         protected=protected,
+        superfluous=superfluous,
         timeout=timeout,
         threads=threads,
     )

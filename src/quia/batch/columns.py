@@ -16,6 +16,7 @@ from quia.batch.explained import Explained
 from quia.batch.lists import Bools, Ints, Lists
 from quia.batch.question import Request
 from quia.batch.regions import Listed
+from quia.batch.superfluous import SUPERFLUOUS
 from quia.batch.table import Faults, arrow, from_numpy, from_texts
 from quia.batch.vocabulary import condition_type, list_array, spoken, states_array
 from quia.reason import KINDS
@@ -52,6 +53,8 @@ def fields(request: Request, *, encoded: bool = False) -> list[Any]:
             columns.append((f"{name}_text", pa.list_(text)))
         if request.coverage and counted:
             columns.append((f"{name}_rows", pa.list_(pa.int64())))
+        if name in request.marked:
+            columns.append((f"{name}_superfluous", pa.list_(pa.bool_())))
 
     for kind in request.shortest:
         add_lists(f"shortest_{kind}", states, counted=True)
@@ -76,8 +79,8 @@ def fields(request: Request, *, encoded: bool = False) -> list[Any]:
 @cache
 def answer_names() -> frozenset[str]:
     """The columns that answer any request."""
-    everything = Request(coverage=True, all_reasons=1, counts=True, counterfactuals=1, protected=(0,))
-    return frozenset(field.name for field in fields(everything))
+    everything = Request(coverage=True, all_reasons=1, counts=True, counterfactuals=1, protected=(0,), superfluous=True)
+    return frozenset({*(field.name for field in fields(everything)), "bias_vacuous"})
 
 
 def answer_columns(
@@ -99,6 +102,9 @@ def answer_columns(
         columns[name] = _lists(lists, texts, encoded)
     for name, listed in answers.listed.items():
         columns |= _listed(name, classifier, listed, texts, request, encoded)
+    for name in request.marked:
+        of = answers.lists.get(name) or answers.listed[name]
+        columns[f"{name}_superfluous"] = list_array(from_numpy(of.labels == SUPERFLUOUS), of.set_start, of.known)
     for name, numbers in answers.numbers.items():
         columns[name] = _NUMBERS.get(name.rpartition("_")[2], _counts)(numbers)
     if request.protected:

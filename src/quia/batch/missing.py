@@ -49,7 +49,7 @@ def _undecided(classifier: Classifier, states: States, faults: Faults, missing: 
         said = missing[index].code[affected]
         for number in np.unique(said).tolist():
             code[affected[said == number]] = len(messages)
-            messages.append(f"{missing[index].messages[number]}, as {why}")
+            messages.append(f"{missing[index].messages[number]}{why and f', as {why}'}")
     return Faults(code, tuple(messages))
 
 

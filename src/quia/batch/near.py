@@ -20,6 +20,7 @@ from quia.batch.lists import Ints, Lists
 from quia.batch.question import Request
 from quia.batch.regions import Conditions, Listed
 from quia.batch.table import Faults, States, distinct, numbers_of
+from quia.conditions import Condition, refined
 from quia.refine import fine_ranges
 from quia.region import Region
 from quia.variables import Variable
@@ -51,21 +52,35 @@ class Near(NamedTuple):
 
 def answer_near(rows: States, values: Values, request: Request) -> Near:
     """The answers for encoded rows with these numbers."""
+    if not len(rows):
+        return Near(request.terms, _spelled_out(answer(request.terms.classifier, rows, request)))
     # Equal numbers have equal bits but for zeros, which are made alike.
     first, which, _ = distinct((values + 0.0).view(np.int64))
-    groups = [_Group.of(request, values[row].tolist()) for row in first.tolist()]
-    cut = [v for v, _ in request.worlds.near if not request.terms.variables[v].is_line]
-    cuts = {v: [each for group in groups for each in group.terms.variables[v].cuts] for v in cut}
-    every = request.terms.cutting(cuts)
+    every = _cut_by_all(request.terms, values[first])
     order = np.argsort(which, kind="stable")
+    own = np.split(order, np.flatnonzero(np.diff(which[order])) + 1)
     parts: list[Answers] = []
-    for group, own in zip(groups, np.split(order, np.flatnonzero(np.diff(which[order])) + 1), strict=True):
-        parts.append(_in_states_of(every.variables, group, group.answer(rows[own], request)))
-    if not parts:
-        return Near(every, _spelled_out(answer(every.classifier, rows, replace(request, terms=every))))
+    for row, members in zip(first.tolist(), own, strict=True):
+        group = _Group.of(request, values[row].tolist())
+        parts.append(_in_states_of(every.variables, group, group.answer(rows[members], request)))
     place = np.empty(len(rows), np.int64)
     place[order] = np.arange(len(rows))
     return Near(every, Answers.join(parts).take(place))
+
+
+def _cut_by_all(terms: Terms, values: Values) -> Terms:
+    """The terms cut where any of the neighbourhoods ends."""
+    around: dict[int, list[Condition]] = {}
+    for row in values.tolist():
+        for v, said in terms.worlds.neighbourhood(_numbers(terms.worlds, row)).items():
+            around.setdefault(v, []).append(said)
+    numbers = {v: said for v, said in around.items() if not terms.variables[v].is_line}
+    return terms.cutting({v: refined(terms.variables[v], said).cuts for v, said in numbers.items()})
+
+
+def _numbers(worlds: Worlds, values: Sequence[float]) -> dict[int, float]:
+    """What a row has of each variable that must stay near, but for what is missing."""
+    return {v: value for (v, _), value in zip(worlds.near, values, strict=True) if value == value}
 
 
 class _Group(NamedTuple):
@@ -78,7 +93,7 @@ class _Group(NamedTuple):
     @staticmethod
     def of(request: Request, values: list[float]) -> _Group:
         """The group of rows with these numbers."""
-        numbers = {v: value for (v, _), value in zip(request.worlds.near, values, strict=True) if value == value}
+        numbers = _numbers(request.worlds, values)
         terms, near = request.terms.near_to(numbers)
         tested = set(terms.classifier.tested)
         return _Group(terms, near, {v: terms.variables[v].encode(n) for v, n in numbers.items() if v in tested})
@@ -95,7 +110,7 @@ def _in_states_of(finer: tuple[Variable, ...], group: _Group, answers: Answers) 
     """Answers in the states of variables with more cuts."""
     old = group.terms.variables
     apart = [v for v, _ in group.terms.worlds.near if old[v].size != finer[v].size]
-    return _spelled_out(answers, lambda each: _refined(old, finer, apart, each))
+    return _spelled_out(answers, lambda each: _recut(old, finer, apart, each))
 
 
 def _spelled_out(answers: Answers, said: Callable[[Listed], Listed] = lambda each: each) -> Answers:
@@ -106,7 +121,7 @@ def _spelled_out(answers: Answers, said: Callable[[Listed], Listed] = lambda eac
     return replace(answers, lists=lists)
 
 
-def _refined(old: tuple[Variable, ...], finer: tuple[Variable, ...], apart: Sequence[int], listed: Listed) -> Listed:
+def _recut(old: tuple[Variable, ...], finer: tuple[Variable, ...], apart: Sequence[int], listed: Listed) -> Listed:
     """Lists of regions in the states of finer variables, some of which have more cuts."""
     conditions = listed.regions.conditions
     if not np.isin(conditions.variables, apart).any():

@@ -16,6 +16,7 @@ from quia.batch.answers import LARGEST_COUNT, Answers, Numbers
 from quia.batch.lists import Gathered, Lists
 from quia.batch.question import Request
 from quia.batch.regions import Listed
+from quia.batch.superfluous import marked
 from quia.batch.table import States
 from quia.boxes import Box
 from quia.classifier import DecidesRows, offers
@@ -73,7 +74,14 @@ def _answered(
             raise QuiaError("stopped")
         table.add(_explanation(classifier, states, decision, request, near))
         table.decisions.append(decision)
-    return table.answers()
+
+    def question_of(row: int) -> Question:
+        return request.terms.question(rows[row].tolist(), int(decisions[row]), near)
+
+    answers = table.answers()
+    for name in request.marked:
+        answers.lists[name] = marked(classifier, question_of, answers.lists[name], general=request.general)
+    return answers
 
 
 def decisions_of(classifier: Classifier, rows: States) -> npt.NDArray[np.int32]:

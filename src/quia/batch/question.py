@@ -30,7 +30,7 @@ class Request:
     `shortest` are the kinds of shortest reasons, the first `limit` of them; `all_reasons` and `counterfactuals` are
     how many of those to list, 0 for none. With `general`, reasons are general ones, with numbers as intervals, and
     limits count these; with `coverage`, each is counted in the rows of a reference table, and the widest of several
-    is the one that fits most of them.
+    is the one that fits most of them; with `superfluous`, sufficient reasons that another one implies are marked.
     """
 
     terms: Terms = NO_TERMS
@@ -42,6 +42,7 @@ class Request:
     counts: bool = False
     counterfactuals: int = 0
     protected: tuple[int, ...] = ()
+    superfluous: bool = False
     timeout: float | None = None
     threads: int = 1
 
@@ -63,6 +64,12 @@ class Request:
     def tells_vacuous(self) -> bool:
         """Whether decisions that are not biased may be so only because no possible world could show it."""
         return bool(self.protected) and not self.worlds.are_all
+
+    @property
+    def marked(self) -> tuple[str, ...]:
+        """The columns whose superfluous reasons are marked."""
+        every = [*(["shortest_sufficient"] if "sufficient" in self.shortest else []), "sufficient_reasons"]
+        return tuple(name for name in every if self.superfluous and name in self.limits)
 
     @property
     def limits(self) -> dict[str, int]:
@@ -97,6 +104,7 @@ def ask(
     counts: bool = False,
     counterfactuals: int = 0,
     protected: Collection[str] = (),
+    superfluous: bool = False,
     timeout: float | None = None,
     threads: int | None = None,
     **worlds: Any,
@@ -129,6 +137,7 @@ def ask(
         counts=flag(counts, "counts"),
         counterfactuals=whole(counterfactuals, "counterfactuals"),
         protected=feature_indices(index, protected, "protected"),
+        superfluous=flag(superfluous, "superfluous"),
         timeout=seconds(timeout, " a row"),
         threads=(0 if threads is None else whole(threads, "threads")) or os.cpu_count() or 1,
     )

@@ -83,6 +83,11 @@ def _add_question(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--protected", metavar="FEATURE", action="append", default=[], help="is the decision biased by this? repeat it"
     )
+    group.add_argument(
+        "--superfluous",
+        action="store_true",
+        help="put sufficient reasons last that another one implies, as constraints tie features, and mark them (slow)",
+    )
     group.add_argument("--against", metavar="CLASS", help="ask why it was not this class")
     group.add_argument(
         "--frozen", metavar="FEATURE", action="append", default=[], help="a feature that cannot change; repeat it"
@@ -126,6 +131,7 @@ def run(arguments: argparse.Namespace) -> int:
         counts=arguments.counts,
         counterfactuals=arguments.counterfactuals,
         protected=arguments.protected,
+        superfluous=arguments.superfluous,
         timeout=arguments.timeout,
         **possible_of(arguments, classifier),
     )
