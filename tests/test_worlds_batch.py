@@ -163,6 +163,60 @@ def test_gaps_in_what_is_possible_of_a_number() -> None:
         check(model, replace(case, within={numeric[0].name: (parts, None)}, near={}), rng)
 
 
+@pytest.mark.parametrize("kind", ["additive", "lines"])
+def test_sums_of_rows_are_not_weighed_where_they_have_bounds(kind: str, tmp_path: Path) -> None:
+    """Without bounds, costs and classes to be against, many rows are weighed at once."""
+    rng, tried = Random(3), 0
+    while tried < 20:
+        case = random_case(rng, model := MODELS[kind](rng, tmp_path), unknown=0.0)
+        if case is not None and (case.within or case.only_up or case.only_down):
+            tried += 1
+            check(model, replace(case, costs=None, against=None, given=(), near={}), rng)
+
+
+THREE = ("no", "perhaps", "yes", "sure")
+
+
+@pytest.fixture
+def three() -> quia.DecisionGraph:
+    """1 if a is no or yes, whatever b and c are, or else if b is no."""
+    variables = [quia.Variable.nominal(name, THREE) for name in ("a", "b", "c")]
+    rest, two = ((1, 1), (3, 3)), ((0, 0), (2, 2))
+    edges = [(), (), ((((0, 0),), 1), (((1, 3),), 0)), ((two, 1), (rest, 2))]
+    return quia.DecisionGraph.build(variables, ["0", "1"], [-1, -1, 1, 0], [0, 1, -1, -1], edges)
+
+
+@pytest.mark.parametrize(
+    ("row", "asked"),
+    [
+        ({"a": "yes", "c": "yes"}, {"given": ["a=yes -> c=no"]}),
+        ({"a": "yes", "b": None}, {"given": ["a=yes -> b=yes", "b=yes -> c=no"]}),
+        ({"a": "yes", "b": None, "c": "yes"}, {"given": ["a=yes -> b=yes", "b=yes -> c=no"]}),
+        ({"a": "yes", "b": None}, {"given": "a=yes -> b=yes", "within": {"b": ["no", "sure"]}}),
+        ({"a": "yes", "b": None}, {"given": "a=yes -> b=yes", "within": {"b": ["no", "yes"]}}),
+        ({"a": "yes", "b": None, "c": "yes"}, {"given": "a=yes & c=yes -> b=yes", "within": {"b": ["no", "sure"]}}),
+        ({"a": "yes", "b": "no", "c": "?"}, {"within": {"c": ["no"]}}),
+        ({"a": "yes", "b": "no", "c": "yes"}, {"within": {"c": ["no"]}}),
+        ({"a": "yes", "b": "no"}, {"within": {"a": ["no", "yes", "sure"]}}),
+        ({"a": "sure", "b": "no"}, {"within": {"a": ["perhaps", "sure"], "b": ["no", "yes", "sure"]}}),
+    ],
+    ids=str,
+)
+def test_what_is_not_known_may_be_impossible(
+    three: quia.DecisionGraph, row: dict[str, Any], asked: dict[str, Any]
+) -> None:
+    """Also where conditions are on states that lie apart, or on features that the model does not test."""
+    row = {"b": "no", **row}
+    told = quia.explain_batch(three, [row], all_reasons=9, **asked).to_pylist()[0]
+    why, fault = explained(three, row, asked)
+    assert told["error"] == (fault or None)
+    if why is not None:
+        for kind in KINDS:
+            reasons = getattr(why, f"{kind}_reasons")(general=True, limit=9)
+            assert reasons or kind == "necessary"
+            check_list(told, f"{kind}_reasons", reasons, general=True)
+
+
 # ---- a small clinic ---------------------------------------------------------------------------------------------
 
 
