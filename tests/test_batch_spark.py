@@ -54,6 +54,7 @@ def test_spark_gives_what_one_machine_gives(spark: Any, capsys: pytest.CaptureFi
     the_command_writes_what_the_local_one_writes(spark, capsys, tmp_path)
     missing_values_are_what_they_are_on_one_machine(spark, tmp_path)
     numbers_that_are_added_are_answered_alike(spark)
+    the_same_worlds_are_possible(spark, capsys, tmp_path)
 
 
 def random_questions_are_answered_alike(spark: Any) -> None:
@@ -87,6 +88,50 @@ def random_questions_are_answered_alike(spark: Any) -> None:
             key=lambda row: row["id"],
         )
         assert there == here.to_pylist()
+
+
+def the_same_worlds_are_possible(spark: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    from quia.batch.spark import explain
+
+    rng = Random(17)
+    graph = quia.load(MODEL)
+    types = "id long, SAT double, GPA string, Essay string, Interview string"
+    rows = [
+        (n, float(rng.randint(1300, 1600)), rng.choice(["low", "medium", "high"]), *rng.choices(["fail", "pass"], k=2))
+        for n in range(200)
+    ]
+    table = pa.Table.from_pylist(
+        [dict(zip(("id", "SAT", "GPA", "Essay", "Interview"), row, strict=True)) for row in rows]
+    )
+    rule = "SAT < 1400 -> GPA != high"
+    for asked in (
+        {"given": [rule], "only_up": ["SAT"], "superfluous": True},
+        {"near": {"SAT": 40}, "within": {"GPA": ["medium", "high"]}},
+    ):
+        options: dict[str, Any] = {"ids": ["id"], "counterfactuals": 2, "protected": ["GPA"], **asked}
+        here = quia.explain_batch(graph, table, **options).to_pylist()
+        frame = spark.createDataFrame(rows, types).repartition(2)
+        there = [row.asDict(recursive=True) for row in explain(frame, graph, **options).collect()]
+        assert sorted(there, key=lambda row: row["id"]) == here
+        assert 0 < sum("impossible" in (row["error"] or "") for row in here) < 200
+    pq.write_table(table, tmp_path / "worlds.parquet")
+    command = [
+        "batch",
+        str(MODEL),
+        str(tmp_path / "worlds.parquet"),
+        "--id",
+        "id",
+        "--given",
+        rule,
+        "--near",
+        "SAT=40",
+        "-o",
+    ]
+    assert main([*command, str(tmp_path / "there.parquet"), "--engine", "spark"]) == 0
+    assert main([*command, str(tmp_path / "here.parquet")]) == 0
+    found = [row.asDict(recursive=True) for row in spark.read.parquet(str(tmp_path / "there.parquet")).collect()]
+    assert sorted(found, key=lambda row: row["id"]) == pq.read_table(tmp_path / "here.parquet").to_pylist()
+    capsys.readouterr()
 
 
 def the_command_writes_what_the_local_one_writes(

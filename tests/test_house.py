@@ -55,6 +55,7 @@ ORDER = [
     "graph_arrays",
     "graph",
     "graph_bounds",
+    "graph_box",
     "graph_bias",
     "trees",
     "sums",
@@ -181,6 +182,7 @@ def test_imports_point_one_way() -> None:
     # gives reason codes, which print themselves.
     allowed = {
         *(("graph", "graph_dict"), ("graph", "complete"), ("graph", "graph_bias"), ("graph", "graph_bounds")),
+        ("graph", "graph_box"),
         *(("ensemble", "ensemble_dict"), ("ensemble", "ensemble_check"), ("additive_gaps", "additive")),
         *(("additive", "additive_widen"), ("additive", "additive_sharing"), ("additive", "additive_check")),
         *(("additive", "additive_dict"), ("additive", "additive_reasons"), ("additive_search", "additive")),

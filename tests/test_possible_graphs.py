@@ -88,13 +88,18 @@ def general_boxes(
     pools = []
     for v, name in zip(members, names, strict=True):
         sets = general_oracle.sets_of_states(subject.d, name, intervals)
+        allowed = states_in(question.within.states(v))
         ends_well = [s for s in sets if s == reaching_over(question, v, s)]
-        pools.append([s for s in ends_well if (own[v] in s) == (kind == "sufficient")])
+        pools.append(
+            [tuple(x for x in s if x in allowed) for s in ends_well if (own[v] in s) == (kind == "sufficient")]
+        )
     boxes = (tuple(zip(names, chosen, strict=True)) for chosen in product(*pools))
-    if kind == "sufficient":
-        return general_oracle.maximal(b for b in boxes if points.isdisjoint(general_oracle.points(b)))
-    possible = set(product(*(sorted(states_in(question.within.states(v))) for v in members)))
-    return general_oracle.maximal(b for b in boxes if points >= possible.intersection(general_oracle.points(b)))
+    is_good = points.isdisjoint if kind == "sufficient" else points.issuperset
+    found = general_oracle.maximal(box for box in boxes if is_good(general_oracle.points(box)))
+    return [
+        tuple((name, reaching_over(question, v, states)) for v, (name, states) in zip(members, box, strict=True))
+        for box in found
+    ]
 
 
 def states_in(ranges: Ranges) -> set[int]:

@@ -113,15 +113,17 @@ class Terms:
         """The same terms over variables with more cuts."""
         return replace(self, worlds=self.worlds.cutting(cuts))
 
+    def near_to(self, values: Mapping[int, float]) -> tuple[Terms, Region]:
+        """The terms cut where the neighbourhood of these values ends, and what lies in it."""
+        around = self.worlds.neighbourhood(values)
+        cuts = {v: conditions.refined(self.variables[v], [said]).cuts for v, said in around.items()}
+        terms = self.cutting({v: new for v, new in cuts.items() if not self.variables[v].is_line})
+        bounds = {v: conditions.states_touched(terms.variables[v], [said]) for v, said in around.items()}
+        return terms, Region(terms.variables, bounds)
+
     def at(self, instance: Any) -> Asked:
         """The question about an instance as it is given, which must be possible."""
-        terms, near = self, None
-        if self.worlds.near:
-            around = self.worlds.neighbourhood(self.worlds.near_values(instance))
-            cuts = {v: conditions.refined(self.variables[v], [said]).cuts for v, said in around.items()}
-            terms = self.cutting({v: new for v, new in cuts.items() if not self.variables[v].is_line})
-            bounds = {v: conditions.states_touched(terms.variables[v], [said]) for v, said in around.items()}
-            near = Region(terms.variables, bounds)
+        terms, near = self.near_to(self.worlds.near_values(instance)) if self.worlds.near else (self, None)
         asked = terms.classifier
         states = asked.encode(instance)
         terms.worlds.check_instance(states, instance)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from quia.ranges import Ranges, as_listed, covers, difference, intersection, members, size, union
 from quia.variables import Variable
@@ -64,19 +65,6 @@ def filled(variable: Variable, possible: Ranges) -> Ranges:
     return union((*possible, (numbers[0][0], numbers[-1][1]))) if len(numbers) > 1 else possible
 
 
-def trimmed(variable: Variable, states: Ranges, possible: Ranges) -> Ranges:
-    """Of some states those that are possible, with the numbers between these: conditions end at what is possible.
-
-    >>> trimmed(Variable.numeric("W", [1, 2, 3, 4], missing=True), ((0, 3), (5, 5)), ((1, 1), (3, 4)))
-    ((1, 3),)
-    """
-    shape = Shape.of(variable)
-    numbers = shape.numbers_of(states)
-    others = intersection(difference(states, numbers), possible)
-    inside = (intersection((run,), possible) for run in numbers)
-    return union((*others, *((each[0][0], each[-1][1]) for each in inside if each)))
-
-
 def is_within(inner: Box, outer: Box) -> bool:
     """Whether a box has no point that another has not."""
     return all(not difference(a, b) for a, b in zip(inner, outer, strict=True))
@@ -105,6 +93,40 @@ def width(box: Box) -> int:
 def widest_first(boxes: Iterable[Box]) -> list[Box]:
     """The order of every listing: the most points first, equals by their states."""
     return sorted(boxes, key=lambda box: (-width(box), tuple(map(as_listed, box))))
+
+
+def possible_parts(boxes: Iterable[Box], about: Sequence[tuple[Variable, Ranges]]) -> list[Box]:
+    """What of boxes is possible, if these are the possible states of their variables: the largest, the widest first.
+
+    What is impossible does not count, but numbers reach over it.
+    """
+    parts = (
+        tuple(intersection(states, possible) for states, (_, possible) in zip(box, about, strict=True)) for box in boxes
+    )
+    kept = widest_first(maximal(parts))
+    if all(filled(variable, possible) == possible for variable, possible in about):
+        return kept
+    return [
+        tuple(_reaching_over(v, states, possible) for states, (v, possible) in zip(box, about, strict=True))
+        for box in kept
+    ]
+
+
+def _reaching_over(variable: Variable, states: Ranges, possible: Ranges) -> Ranges:
+    """Some of the possible states, with the impossible numbers between two of them that follow each other.
+
+    >>> _reaching_over(Variable.numeric("W", [1, 2, 3, 4], missing=True), ((1, 1), (3, 3), (5, 5)), ((1, 1), (3, 5)))
+    ((1, 3), (5, 5))
+    """
+    shape = Shape.of(variable)
+    runs: list[tuple[int, int]] = []
+    ends = {high: following for (_, high), (following, _) in pairwise(shape.numbers_of(possible))}
+    for low, high in shape.numbers_of(states):
+        if runs and ends.get(runs[-1][1]) == low:
+            runs[-1] = (runs[-1][0], high)
+        else:
+            runs.append((low, high))
+    return union((*runs, *difference(states, shape.numbers_of(states))))
 
 
 def replaced(box: Box, place: int, states: Ranges) -> Box:

@@ -280,6 +280,10 @@ class Batches(Classifier, Protocol):
         """The reasons of each row, as `_kernel.Graph.batch` has them."""
         ...
 
+    def boxed(self, possible: Region) -> Callable[..., BatchResult]:
+        """`batch` for rows that are all in a box, whose worlds alone are possible."""
+        ...
+
 
 class Weighed(NamedTuple):
     """Of each row what changing each variable to its worst takes away at the most, and what the decision can bear.

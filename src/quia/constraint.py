@@ -16,6 +16,7 @@ import numpy.typing as npt
 from quia.caching import cached_property
 from quia.pickling import ByFields
 from quia.ranges import Ranges, covers, difference, intersection, union
+from quia.reference import admitting
 from quia.region import Region
 from quia.variables import UNKNOWN, Variable
 
@@ -51,15 +52,25 @@ class Constraint(ByFields):
             node = next(child for ranges, child in self.edges[node] if covers(ranges, state))
         return node
 
-    def holds_rows(self, rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-        """Whether each of many encoded instances is possible, for some of what its unknown variables can be."""
-        here = {self.root: np.ones(len(rows), bool)}
+    def holds_rows(self, rows: npt.NDArray[Any], within: Region | None = None) -> npt.NDArray[np.bool_]:
+        """Whether each of many encoded instances is possible, for some of what its unknown variables can be.
+
+        Of what it is about, all is in a region then.
+        """
+        region = Region(self.variables) if within is None else within
+        here = {self.root: np.full(len(rows), not region.is_empty)}
+        for v in self.tested:
+            if v in region.bounds:
+                here[self.root] &= admitting(self.variables[v], region.bounds[v], rows[:, v]) | (rows[:, v] == UNKNOWN)
         for node in range(len(self.tests) - 1, POSSIBLE, -1):
             if node not in here:
                 continue
-            states = rows[:, self.tests[node]]
+            variable = self.tests[node]
+            states, possible = rows[:, variable], region.states(variable)
             for ranges, child in self.edges[node]:
-                taken = (states == UNKNOWN) | np.any([(low <= states) & (states <= high) for low, high in ranges], 0)
+                taken = admitting(self.variables[variable], ranges, states)
+                if intersection(ranges, possible):
+                    taken |= states == UNKNOWN
                 here[child] = here.get(child, False) | (here[node] & taken)
         return here.get(POSSIBLE, np.zeros(len(rows), bool))
 

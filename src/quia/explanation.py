@@ -453,7 +453,7 @@ class Explanation(ByFields, AboutQuestion):
         except TooLarge:
             return Bias(names, None, self.decision, reasons, against=self.against)
         if not is_biased:
-            is_vacuous = bool(names) and not self._can_differ(protected)
+            is_vacuous = bool(names) and not self.can_differ(protected)
             return Bias(names, False, self.decision, reasons, against=self.against, is_vacuous=is_vacuous)
         nearest = alone.counterfactuals(limit=1, timeout=timeout, missing=True)
         if not nearest:  # the time was too short even for one
@@ -461,7 +461,7 @@ class Explanation(ByFields, AboutQuestion):
         found = (nearest[0].changes, nearest[0].decision, self.against, nearest[0].certain)
         return Bias(names, True, self.decision, reasons, *found)
 
-    def _can_differ(self, protected: Collection[int]) -> bool:
+    def can_differ(self, protected: Collection[int]) -> bool:
         """Whether a possible world differs from the instance in some of these variables, and in no other."""
         question = self.question.freeze(())
         worlds = question.worlds_changing(protected)

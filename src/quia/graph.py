@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -209,8 +209,11 @@ class DecisionGraph(ByFields, ClassifierBase):
     @cached_property
     def kernel(self) -> _kernel.Graph:
         """The graph in the compiled kernel."""
-        sizes = np.array([v.size for v in self.variables], np.int32)
-        tests, labels, edge_start, child, range_start, low, high = self.arrays
+        return self.in_kernel(self.low, self.high, [v.size for v in self.variables])
+
+    def in_kernel(self, low: Ints, high: Ints, sizes: Sequence[int]) -> _kernel.Graph:
+        """The graph in the compiled kernel, with these ranges of states, of which variables have so many."""
+        tests, labels, edge_start, child, range_start, *_ = self.arrays
         return _kernel.Graph(
             tests.astype(np.int32),
             labels.astype(np.int32),
@@ -219,7 +222,7 @@ class DecisionGraph(ByFields, ClassifierBase):
             range_start.astype(np.int64),
             low.astype(np.int32),
             high.astype(np.int32),
-            sizes,
+            np.array(sizes, np.int32),
             len(self.classes),
             self.impossible,
         )
@@ -228,33 +231,31 @@ class DecisionGraph(ByFields, ClassifierBase):
         """Why the decision is what it is, in closed form (paper: Prop. 7 and 8). Complexity: linear in the graph."""
         from quia.complete import of_graph
 
-        return of_graph(self.within(question), question)
+        return of_graph(self.within(question.possible), question)
 
     def general_reason(self, question: Question) -> NNF:
         """The complete reason's general sibling, over sets of states, in closed form. Complexity: linear."""
         from quia.complete import general_reason
 
-        return general_reason(self.within(question), question)
+        return general_reason(self.within(question.possible), question)
 
     def find_necessary(self, question: Question, **limits: Any) -> _kernel.Family:
         """The necessary reasons of a decision, as sets of variables."""
-        graph = self.within(question)
+        graph = self.within(question.possible)
         return graph.kernel.necessary(np.array(question.states, np.int32), **graph.kernel_question(question), **limits)
 
-    def within(self, question: Question) -> DecisionGraph:
-        """The graph in the worlds of a question's box; itself, if these are all."""
-        bounds = question.possible.bounds
-        if not bounds:
+    def within(self, possible: Region) -> DecisionGraph:
+        """The graph in the worlds of a box; itself, if these are all."""
+        if not possible.bounds:
             return self
-        key = tuple(sorted(bounds.items()))
+        key = tuple(sorted(possible.bounds.items()))
         known = self._within.get(key)
         if known is None:
             from quia.graph_bounds import bounded
 
-            known = bounded(self, question.possible)
-            while len(self._within) * len(self) > _MOST_KEPT:
-                self._within.pop(next(iter(self._within)), None)
-            self._within[key] = known
+            if len(self._within) * len(self) > _MOST_KEPT:
+                self._within.clear()  # at once, as other threads may ask meanwhile
+            known = self._within[key] = bounded(self, possible)
         return known
 
     @cached_property
@@ -313,7 +314,9 @@ class DecisionGraph(ByFields, ClassifierBase):
         if question.possible.bounds:
             from quia.graph_bounds import clipped
 
-            found = self.within(question)._boxes(question, kind, members, intervals, certain=certain, timeout=timeout)
+            found = self.within(question.possible)._boxes(
+                question, kind, members, intervals, certain=certain, timeout=timeout
+            )
             return clipped(found, question, members)[:limit]
         return self._boxes(question, kind, members, intervals, limit=limit, certain=certain, timeout=timeout)
 
@@ -364,6 +367,12 @@ class DecisionGraph(ByFields, ClassifierBase):
     def batch(self, rows: npt.NDArray[np.int32], **asked: Any) -> _kernel.BatchResult:
         """The reasons of each encoded row."""
         return self.kernel.batch(rows, **asked)
+
+    def boxed(self, possible: Region) -> Callable[..., _kernel.BatchResult]:
+        """`batch` for rows in a box, whose states alone are possible."""
+        from quia.graph_box import BoxedGraph
+
+        return BoxedGraph.of(self, possible).batch
 
     def classify(self, instance: Any) -> str:
         """The class that the graph gives an instance; values that its path does not ask for may be missing.

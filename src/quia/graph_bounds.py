@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quia.boxes import Box, maximal, replaced, trimmed, widest_first
+from quia.boxes import Box, possible_parts
 from quia.graph import DecisionGraph
 from quia.graph_arrays import Ints
 from quia.ranges import Ranges
@@ -103,13 +103,6 @@ def _within_each(counts: Ints) -> Ints:
 
 def clipped(boxes: Sequence[Box], question: Question, members: Sequence[int]) -> list[Box]:
     """Of the largest boxes of a bounded graph, what of them is possible; the widest first."""
-    bounds = question.possible.bounds
-    bounded = [(place, question.variables[v], bounds[v]) for place, v in enumerate(members) if v in bounds]
-    if not bounded:
+    if question.possible.bounds.keys().isdisjoint(members):
         return list(boxes)
-    found = []
-    for box in boxes:
-        for place, variable, possible in bounded:
-            box = replaced(box, place, trimmed(variable, box[place], possible))
-        found.append(box)
-    return widest_first(maximal(found))
+    return possible_parts(boxes, [(question.variables[v], question.possible.states(v)) for v in members])

@@ -21,11 +21,9 @@ from quia.boxes import (
     around,
     filled,
     growing,
-    maximal,
+    possible_parts,
     remainder,
-    trimmed,
     unions,
-    widest_first,
 )
 from quia.classifier import Classifier, EndsNear, Widens, answers_directly, escape_within, offers
 from quia.literal import Literal
@@ -98,7 +96,7 @@ class Widening:
         try:
             return Widened(self.boxes(of, clock, **how), are_widest=not self._ends_near(of))
         except SomeBoxes as late:
-            return Widened(widest_first(maximal(late.boxes)), False, late.widest, late.in_time)
+            return Widened(list(late.boxes), False, late.widest, late.in_time)
         except OutOfTime:
             return Widened([], False, in_time=False)
 
@@ -169,7 +167,7 @@ def sufficient_boxes(
 ) -> list[Box]:
     """The largest boxes around the instance that force the decision whatever the other variables are."""
     own = tuple(_single(question.states[v]) for v in of)
-    return widest_first(maximal(forcing_boxes(classifier, question, of, own, intervals, clock, calls=calls)))
+    return forcing_boxes(classifier, question, of, own, intervals, clock, calls=calls)
 
 
 def forcing_boxes(
@@ -182,7 +180,7 @@ def forcing_boxes(
     *,
     calls: int | None = None,
 ) -> list[Box]:
-    """Boxes around a centre that force the decision, all the largest among them; else SomeBoxes."""
+    """The largest boxes around a centre that force the decision, the widest first; else SomeBoxes."""
 
     def refute(box: Box) -> Point | None:
         found = escape_within(classifier, question, question.within.replaced(dict(zip(of, box, strict=True))), clock)
@@ -192,8 +190,8 @@ def forcing_boxes(
     try:
         found = _all_or_some(_boxes_around(refute, centre, largest, _shapes(question, of, intervals), calls))
     except SomeBoxes as late:
-        raise SomeBoxes(_trimmed(late.boxes, question, of), widest=late.widest, in_time=late.in_time) from None
-    return _trimmed(found, question, of)
+        raise SomeBoxes(_possible(late.boxes, question, of), widest=late.widest, in_time=late.in_time) from None
+    return _possible(found, question, of)
 
 
 def _largest(question: Question, of: Sequence[int]) -> Box:
@@ -201,10 +199,9 @@ def _largest(question: Question, of: Sequence[int]) -> Box:
     return tuple(filled(question.variables[v], question.within.states(v)) for v in of)
 
 
-def _trimmed(boxes: Iterable[Box], question: Question, of: Sequence[int]) -> list[Box]:
-    """What of boxes is possible."""
-    about = [(question.variables[v], question.within.states(v)) for v in of]
-    return [tuple(trimmed(v, states, ends) for states, (v, ends) in zip(box, about, strict=True)) for box in boxes]
+def _possible(boxes: Iterable[Box], question: Question, of: Sequence[int]) -> list[Box]:
+    """What of boxes is possible, the largest, the widest first."""
+    return possible_parts(boxes, [(question.variables[v], question.within.states(v)) for v in of])
 
 
 def _boxes_around(
@@ -259,7 +256,7 @@ def necessary_boxes(
         found = _all_or_some(find(classifier, question, of, others, shapes, clock, calls))
     except SomeBoxes as late:
         # Two of them may be one with others.
-        raise SomeBoxes(_trimmed(late.boxes, question, of), widest=False, in_time=late.in_time) from None
+        raise SomeBoxes(_possible(late.boxes, question, of), widest=False, in_time=late.in_time) from None
     steps = iter(range(_MOST_JOINED)) if calls is not None else count()
 
     def step() -> None:
@@ -268,9 +265,9 @@ def necessary_boxes(
             raise Enough
 
     try:
-        return widest_first(maximal(_trimmed(unions(found, shapes, step), question, of)))
+        return _possible(unions(found, shapes, step), question, of)
     except OutOfTime as late:
-        raise SomeBoxes(_trimmed(found, question, of), widest=False, in_time=isinstance(late, Enough)) from None
+        raise SomeBoxes(_possible(found, question, of), widest=False, in_time=isinstance(late, Enough)) from None
 
 
 def _changing_boxes(
@@ -359,9 +356,9 @@ def common_reason(classifier: Classifier, question: Question, other: Sequence[in
         kept = rest if is_forced(rest) else kept
     of, centre = tuple(kept), tuple(kept.values())
     try:
-        box = widest_first(maximal(forcing_boxes(classifier, question, of, centre, True, clock, calls=MOST_CALLS)))[0]
+        box = forcing_boxes(classifier, question, of, centre, True, clock, calls=MOST_CALLS)[0]
     except SomeBoxes as late:
-        box = widest_first(late.boxes or [centre])[0]
+        box = [*late.boxes, centre][0]
     return Reason(map(Literal, (variables[v] for v in of), box), kind="sufficient", is_general=True)
 
 

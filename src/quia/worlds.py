@@ -58,6 +58,11 @@ class Worlds:
         """Whether everything is possible."""
         return not (self.told or self.impossible)
 
+    @property
+    def are_each_ones_own(self) -> bool:
+        """Whether what is possible depends on where an instance is."""
+        return bool(self.rising or self.falling or self.near)
+
     def bounds(self, states: Sequence[int]) -> Region:
         """What is possible from where an encoded instance is, but for what is near to it."""
         own: dict[int, Ranges] = {}
@@ -141,7 +146,7 @@ class Worlds:
         given = None if self.given is None else _recut(self.given, new)
         if isinstance(asked, Constrained):
             assert given is not None
-            model = constrained(model, given)
+            model = asked.cut_finer(model, given)
         finer = [_finer(region, new) for region in (self.possible, self.within)]
         return replace(self, classifier=model, possible=finer[0], within=finer[1], given=given)
 

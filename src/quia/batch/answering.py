@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +14,18 @@ from quia.batch.answers import LARGEST_COUNT, Answers, Numbers
 from quia.batch.lists import Bools, Gathered, Ints, Lists
 from quia.batch.question import Request
 from quia.batch.regions import Conditions, Listed, Regions
+from quia.batch.superfluous import marked
 from quia.batch.table import States as Rows
+from quia.batch.table import distinct
 from quia.boxes import Box
 from quia.classifier import Batches, WeighsRows, offers
+from quia.constrained import Constrained
+from quia.explanation import Explanation
 from quia.families import MEMORY
 from quia.patience import Clock
+from quia.question import Question
 from quia.reason import KINDS, Kind, Members
+from quia.region import Region
 from quia.variables import UNKNOWN
 from quia.widen import Widening
 
@@ -26,22 +33,73 @@ if TYPE_CHECKING:
     from quia.classifier import Classifier
 
 
-def answer(classifier: Classifier, rows: Rows, request: Request) -> Answers:
-    """The answers for encoded rows, each worked out anew."""
+def answer(classifier: Classifier, rows: Rows, request: Request, near: Region | None = None) -> Answers:
+    """The answers for encoded rows, each worked out anew; `near` is what lies near to all of them."""
     if offers(classifier, Batches):
-        return _by_kernel(classifier, rows, request)
-    if offers(classifier, WeighsRows):
+        return _in_boxes(classifier, rows, request, near)
+    if offers(classifier, WeighsRows) and not request.worlds.told:
         return weighed.answer(classifier, rows, request)
-    return one_by_one.answer(classifier, rows, request)
+    return one_by_one.answer(classifier, rows, request, near)
 
 
-def _by_kernel(classifier: Batches, rows: Rows, request: Request) -> Answers:
-    terms = request.terms
+def _in_boxes(classifier: Batches, rows: Rows, request: Request, near: Region | None) -> Answers:
+    """The answers for rows, those together that have the same bounds."""
+    worlds = request.worlds
+    directed = sorted({*worlds.rising, *worlds.falling})
+    if not directed or not len(rows):
+        groups = [np.arange(len(rows))]
+    else:
+        _, which, _ = distinct(rows[:, directed])
+        order = np.argsort(which, kind="stable")
+        groups = np.split(order, np.flatnonzero(np.diff(which[order])) + 1)
+    parts: list[Answers] = []
+    for group in groups:
+        own = np.ascontiguousarray(rows[group])
+        possible = worlds.bounds(own[0].tolist()) if len(own) else worlds.possible
+        possible = possible if near is None else possible.intersection(near)
+        batch = classifier.boxed(possible) if possible.bounds else classifier.batch
+        parts.append(_by_kernel(_Kernel(classifier, batch, request, near), own))
+    place = np.empty(len(rows), np.int64)
+    place[np.concatenate(groups)] = np.arange(len(rows))
+    return Answers.join(parts).take(place) if len(groups) > 1 else parts[0]
+
+
+_FEW = 200
+"""So many rows are answered in less time than it takes to start threads for them."""
+
+
+class _Kernel(NamedTuple):
+    """What the kernel is asked for rows that share their bounds: by `batch`, of a request about a classifier."""
+
+    classifier: Batches
+    batch: Callable[..., Any]
+    request: Request
+    near: Region | None
+
+    def ask(self, rows: Rows, **asked: Any) -> Any:
+        """What it has to say of all rows."""
+        terms, request = self.request.terms, self.request
+        return self.batch(
+            rows,
+            keeps=None if terms.target is None else _mask(len(self.classifier.classes), terms.keeps(-1)),
+            costs=request.costs,
+            numbers=np.array([len(v.cuts) + 1 if v.is_numeric else 0 for v in terms.variables], np.int32),
+            threads=request.threads if len(rows) > _FEW else 1,
+            timeout_per_row=request.timeout,
+            memory=MEMORY,
+            **asked,
+        )
+
+    def question(self, states: list[int], decision: int) -> Question:
+        """The question about one of the rows."""
+        return self.request.terms.question(states, decision, self.near)
+
+
+def _by_kernel(kernel: _Kernel, rows: Rows) -> Answers:
+    request, terms = kernel.request, kernel.request.terms
     frozen = _mask(len(terms.variables), terms.frozen)
-    found = _ask(
-        classifier,
+    found = kernel.ask(
         rows,
-        request,
         frozen=frozen,
         limit=request.limit,
         general=request.general,
@@ -67,7 +125,7 @@ def _by_kernel(classifier: Batches, rows: Rows, request: Request) -> Answers:
         complete[number.beyond(LARGEST_COUNT)] = False
     if request.all_reasons:
         asked = {"frozen": frozen, "limit": request.all_reasons, "general": request.general}
-        every = _ask(classifier, rows, request, shortest=False, **asked)
+        every = kernel.ask(rows, shortest=False, **asked)
         for kind in KINDS:
             lists[f"{kind}_reasons"] = _lists(every, kind, rows, void)
             complete &= every[kind]["complete"].astype(bool)
@@ -75,33 +133,27 @@ def _by_kernel(classifier: Batches, rows: Rows, request: Request) -> Answers:
         # The necessary reasons of protected features alone: those that are left when nothing else can change.
         others = _mask(len(terms.variables), set(range(len(terms.variables))).difference(request.protected))
         asked = {"frozen": others, "limit": request.limits["bias_reasons"], "general": request.general}
-        bias = _ask(classifier, rows, request, shortest=False, sufficient=False, **asked)
+        bias = kernel.ask(rows, shortest=False, sufficient=False, **asked)
         lists["bias_reasons"] = _lists(bias, "necessary", rows, void)
         complete &= bias["necessary"]["complete"].astype(bool)
+        if request.tells_vacuous:
+            numbers["bias_vacuous"] = _vacuous(kernel, rows, decision, lists["bias_reasons"])
     if request.coverage:
         for name, first in lists.items():
             assert isinstance(first, Listed), "only general reasons are counted"
-            lists[name] = _with_whole_sets(classifier, rows, decision, first, name, request)
+            lists[name] = _with_whole_sets(kernel, rows, decision, first, name)
             complete &= lists[name].known
+    for name in request.marked:
+        each = partial(_question_of, kernel, rows, decision)
+        lists[name] = marked(kernel.classifier, each, lists[name], general=request.general)
     if request.counterfactuals:
-        lists["counterfactuals"] = _counterfactuals(classifier, rows, decision, void, frozen, request)
+        lists["counterfactuals"] = _counterfactuals(kernel, rows, decision, void, frozen)
         complete &= lists["counterfactuals"].known
     return Answers(decision, complete & ~void, lists, numbers)
 
 
-def _ask(classifier: Batches, rows: Rows, request: Request, **asked: Any) -> Any:
-    """What the classifier has to say of all rows."""
-    terms = request.terms
-    return classifier.batch(
-        rows,
-        keeps=None if terms.target is None else _mask(len(terms.classes), terms.keeps(-1)),
-        costs=request.costs,
-        numbers=np.array([len(v.cuts) + 1 if v.is_numeric else 0 for v in terms.variables], np.int32),
-        threads=request.threads,
-        timeout_per_row=request.timeout,
-        memory=MEMORY,
-        **asked,
-    )
+def _question_of(kernel: _Kernel, rows: Rows, decision: Ints, row: int) -> Question:
+    return kernel.question(rows[row].tolist(), int(decision[row]))
 
 
 def _mask(size: int, members: Iterable[int]) -> npt.NDArray[np.uint8]:
@@ -133,10 +185,25 @@ def _numbers(part: Any, name: str, void: Bools) -> Numbers:
     return Numbers(values, {row: number for row, number in part["large"].items() if not void[row]})
 
 
-def _with_whole_sets(
-    classifier: Classifier, rows: Rows, decision: Ints, lists: Listed, name: str, request: Request
-) -> Listed:
+def _vacuous(kernel: _Kernel, rows: Rows, decision: Ints, reasons: Lists | Listed) -> Numbers:
+    """Of each row whether it is not biased only because no possible world could show it: 1 or 0; -1 if not known."""
+    classifier, protected = kernel.classifier, kernel.request.protected
+    values = np.where(reasons.known, 0, -1)
+    clear = np.flatnonzero(reasons.known & (np.diff(reasons.set_start) == 0))
+    # It turns on these alone, and on the bounds, which all rows share.
+    tied = classifier.constraint.tested if isinstance(classifier, Constrained) else ()
+    first, which, _ = distinct(rows[clear][:, sorted({*tied, *protected})])
+    told = [
+        not Explanation(classifier, {}, _question_of(kernel, rows, decision, row)).can_differ(protected)
+        for row in clear[first].tolist()
+    ]
+    values[clear] = np.array(told, np.int64)[which]
+    return Numbers(values.astype(np.int64))
+
+
+def _with_whole_sets(kernel: _Kernel, rows: Rows, decision: Ints, lists: Listed, name: str) -> Listed:
     """The lists with all regions of the last set of features that a limit has cut short: any may fit the most rows."""
+    request = kernel.request
     cut = np.flatnonzero(np.diff(lists.set_start) >= max(request.limits[name], 1))
     if not len(cut):
         return lists
@@ -145,8 +212,8 @@ def _with_whole_sets(
     gathered = Gathered(ranges=True)
     sets = list(lists.each_row())
     for row in cut.tolist():
-        question = request.terms.question(rows[row].tolist(), int(decision[row]))
-        widening = Widening(classifier, question.freeze(others) if name == "bias_reasons" else question, kind)
+        question = _question_of(kernel, rows, decision, row)
+        widening = Widening(kernel.classifier, question.freeze(others) if name == "bias_reasons" else question, kind)
         last, _ = sets[row][-1]
         found = one_by_one.first_boxes(widening, [last], 1, Clock(request.timeout), True)
         for variables, box in [*(each for each in sets[row] if each[0] != last), *(found or ())]:
@@ -160,15 +227,13 @@ def _with_whole_sets(
 _EVERY = 2**40
 
 
-def _counterfactuals(
-    classifier: Batches, rows: Rows, decision: Ints, void: Bools, frozen: npt.NDArray[np.uint8], request: Request
-) -> Listed:
+def _counterfactuals(kernel: _Kernel, rows: Rows, decision: Ints, void: Bools, frozen: npt.NDArray[np.uint8]) -> Listed:
     """The nearest changes of every row, the first so many, from all its shortest necessary reasons."""
-    terms = request.terms
+    classifier, terms = kernel.classifier, kernel.request.terms
     # What changes a decision leads to one class if there is only one to lead to.
     is_direct = len(terms.classes) == 2 or terms.target is not None
     asked = {"frozen": frozen, "limit": _EVERY, "general": is_direct, "sufficient": False}
-    found = _ask(classifier, rows, request, **asked)
+    found = kernel.ask(rows, **asked)
     shortest = _lists(found, "necessary", rows, void)
     is_partial = (rows[:, list(classifier.tested)] == UNKNOWN).any(axis=1).tolist()
     gathered = Gathered(ranges=True)
@@ -177,9 +242,9 @@ def _counterfactuals(
         for variables, box in sets:
             boxes.setdefault(variables, []).append(box)
         if boxes:
-            question = terms.question(own, int(decision[row]))
+            question = kernel.question(own, int(decision[row]))
             known = boxes if is_direct and not is_partial[row] else None
-            most = request.counterfactuals
+            most = kernel.request.counterfactuals
             gathered.add_changes(one_by_one.first_changes(classifier, question, boxes, most, known=known)[0])
         gathered.end_row(bool(shortest.known[row]))
     return Listed.of(gathered.lists())

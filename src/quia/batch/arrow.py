@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from quia.arguments import several
 from quia.batch.answering import answer
@@ -15,8 +16,10 @@ from quia.batch.columns import answer_columns, fields
 from quia.batch.coverage import Coverage, table_reference
 from quia.batch.explained import Explained
 from quia.batch.missing import encode_decided
+from quia.batch.near import answer_near, values_of
 from quia.batch.question import Request, ask
 from quia.batch.table import FAULT, Faults, arrow, as_table, distinct, whole
+from quia.batch.wanted import Wanted
 from quia.errors import InstanceError, did_you_mean
 from quia.reason import KINDS, Kind
 from quia.reference import Reference
@@ -35,6 +38,11 @@ def explain_batch(
     ids: Sequence[str] = (),
     against: str | None = None,
     frozen: Collection[str] = (),
+    within: Mapping[str, Any] | None = None,
+    only_up: Collection[str] = (),
+    only_down: Collection[str] = (),
+    near: Mapping[str, Any] | None = None,
+    given: Any = None,
     costs: Mapping[str, Any] | None = None,
     shortest: Collection[Kind] = KINDS,
     general: bool = True,
@@ -44,6 +52,7 @@ def explain_batch(
     counts: bool = False,
     counterfactuals: int = 0,
     protected: Collection[str] = (),
+    superfluous: bool = False,
     timeout: float | None = None,
     threads: int | None = None,
 ) -> pa.Table:
@@ -63,11 +72,22 @@ def explain_batch(
     necessary one those that change it, all else kept. Each is there as data, and in a column `…_text` as text. With
     `coverage` a column `…_rows` says how many rows of this table meet its conditions, and of several reasons with the
     same features those come first that most rows meet. With `general=False` reasons list the row's own states.
+
+    `within`, `only_up`, `only_down`, `near` and `given` say which worlds are possible, as for `explain`; each row has
+    its own directions and neighbourhoods. A row that is impossible itself says in `error` what it breaks. With
+    `protected` there is then a column `bias_vacuous`: whether a decision is not biased only because no possible world
+    differs in protected features alone. With `superfluous`, sufficient reasons that another one implies, as constraints
+    tie their features, come last, and a column `…_superfluous` says which these are; that is a search for each reason.
     """
     request = ask(
         classifier,
         against=against,
         frozen=frozen,
+        within=within,
+        only_up=only_up,
+        only_down=only_down,
+        near=near,
+        given=given,
         costs=costs,
         shortest=shortest,
         general=general,
@@ -77,6 +97,7 @@ def explain_batch(
         counts=counts,
         counterfactuals=counterfactuals,
         protected=protected,
+        superfluous=superfluous,
         timeout=timeout,
         threads=threads,
     )
@@ -163,10 +184,17 @@ def explain_rows(
     """`explain_table`, with what the columns are made of."""
     pa = arrow()
     id_fields = check_ids(table.schema, ids, request)
-    states, faults, missing = encode_decided(classifier, table)
+    classifier = request.answering(classifier)
+    Wanted.of(classifier, request.worlds).check(table.schema.names)
+    states, faults, missing = encode_decided(classifier, table, request.worlds)
     if request.coverage and reference is None:
         reference = table_reference(tuple(classifier.variables), states[faults.sound])
-    answers = _answers(classifier, states, faults, request, cache, reference)
+    if request.worlds.near:
+        values, wrong = values_of(request.worlds, table)
+        faults = wrong.and_then(faults)
+        classifier, answers = _answers_near(states, values, faults, request)
+    else:
+        answers = _answers(classifier, states, faults, request, cache, reference)
     columns = answer_columns(classifier, answers, faults, missing, request, encoded=encoded)
     layout = schema(request, id_fields, encoded=encoded)
     carried = [whole(table.column(field.name)) for field in id_fields]
@@ -202,6 +230,20 @@ def _answers(
     taken.fill(len(found.decision) - 1)
     taken[sound] = place[which]
     return found if np.array_equal(taken, np.arange(len(found.decision))) else found.take(taken)
+
+
+def _answers_near(
+    states: Any, values: npt.NDArray[np.float64], faults: Faults, request: Request
+) -> tuple[Classifier, Explained]:
+    """The answers of all rows, distinct ones worked out once, and a classifier with the states that they are in."""
+    sound = np.flatnonzero(faults.sound)
+    keys = np.concatenate([states[sound].astype(np.int64), values[sound].view(np.int64)], axis=1)
+    first, which, _ = distinct(keys)
+    near = answer_near(states[sound[first]], values[sound[first]], request)
+    found = Explained.of(Answers.join([near.answers, near.answers.nothing()]), request, None)
+    taken = np.full(len(states), len(first), np.int64)
+    taken[sound] = which
+    return near.terms.classifier, found.take(taken)
 
 
 def check_ids(given: pa.Schema, ids: Sequence[str], request: Request) -> list[Any]:

@@ -16,6 +16,7 @@ from quia.batch.explained import Explained
 from quia.batch.lists import Bools, Ints, Lists
 from quia.batch.question import Request
 from quia.batch.regions import Listed
+from quia.batch.superfluous import SUPERFLUOUS
 from quia.batch.table import Faults, arrow, from_numpy, from_texts
 from quia.batch.vocabulary import condition_type, list_array, spoken, states_array
 from quia.reason import KINDS
@@ -52,6 +53,8 @@ def fields(request: Request, *, encoded: bool = False) -> list[Any]:
             columns.append((f"{name}_text", pa.list_(text)))
         if request.coverage and counted:
             columns.append((f"{name}_rows", pa.list_(pa.int64())))
+        if name in request.marked:
+            columns.append((f"{name}_superfluous", pa.list_(pa.bool_())))
 
     for kind in request.shortest:
         add_lists(f"shortest_{kind}", states, counted=True)
@@ -66,6 +69,8 @@ def fields(request: Request, *, encoded: bool = False) -> list[Any]:
         add_lists("counterfactuals", change, counted=False)
     if request.protected:
         columns.append(("biased", pa.bool_()))
+        if request.tells_vacuous:
+            columns.append(("bias_vacuous", pa.bool_()))
         add_lists("bias_reasons", states, counted=True)
     columns += [("complete", pa.bool_()), ("error", text)]
     return [pa.field(name, kind) for name, kind in columns]
@@ -74,8 +79,8 @@ def fields(request: Request, *, encoded: bool = False) -> list[Any]:
 @cache
 def answer_names() -> frozenset[str]:
     """The columns that answer any request."""
-    everything = Request(coverage=True, all_reasons=1, counts=True, counterfactuals=1, protected=(0,))
-    return frozenset(field.name for field in fields(everything))
+    everything = Request(coverage=True, all_reasons=1, counts=True, counterfactuals=1, protected=(0,), superfluous=True)
+    return frozenset({*(field.name for field in fields(everything)), "bias_vacuous"})
 
 
 def answer_columns(
@@ -97,8 +102,11 @@ def answer_columns(
         columns[name] = _lists(lists, texts, encoded)
     for name, listed in answers.listed.items():
         columns |= _listed(name, classifier, listed, texts, request, encoded)
+    for name in request.marked:
+        of = answers.lists.get(name) or answers.listed[name]
+        columns[f"{name}_superfluous"] = list_array(from_numpy(of.labels == SUPERFLUOUS), of.set_start, of.known)
     for name, numbers in answers.numbers.items():
-        columns[name] = _ties(numbers) if name.endswith("_ties") else _counts(numbers)
+        columns[name] = _NUMBERS.get(name.rpartition("_")[2], _counts)(numbers)
     if request.protected:
         bias = answers.lists.get("bias_reasons") or answers.listed["bias_reasons"]
         columns["biased"] = from_numpy(np.diff(bias.set_start) > 0, ~bias.known)
@@ -206,7 +214,9 @@ def _listed(
     """The columns of lists of regions: what each says as data, as text, and how many rows it fits."""
     if not request.general:
         items = states_array(classifier, listed.regions, encoded=encoded).take(from_numpy(listed.which))
-        return {name: list_array(_changes(items, listed, texts, encoded), listed.set_start, listed.known)}
+        if name == "counterfactuals":
+            items = _changes(items, listed, texts, encoded)
+        return {name: list_array(items, listed.set_start, listed.known)}
     said = spoken(classifier, listed.regions, encoded=encoded)
     items = said.listed(listed.which)
     if name == "counterfactuals":
@@ -257,3 +267,10 @@ def _counts(numbers: Numbers) -> Any:
         return _ties(numbers).cast(pa.decimal128(38, 0))
     exact = [numbers.large.get(row, number) for row, number in enumerate(numbers.values.tolist())]
     return pa.array([Decimal(n) if 0 <= n <= LARGEST_COUNT else None for n in exact], pa.decimal128(38, 0))
+
+
+def _flags(numbers: Numbers) -> Any:
+    return from_numpy(numbers.values > 0, numbers.values < 0)
+
+
+_NUMBERS = {"ties": _ties, "vacuous": _flags}

@@ -9,6 +9,7 @@ from quia.batch.coverage import Coverage
 from quia.batch.lists import Bools, Ints, Lists
 from quia.batch.question import Request
 from quia.batch.regions import Listed
+from quia.batch.superfluous import SUPERFLUOUS
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,11 @@ class Explained:
             for name, most in request.limits.items():
                 listed[name] = listed[name].counted(coverage.rows_of(listed[name].regions)).at_most(most)
         single = {name: lists for name, lists in answers.lists.items() if isinstance(lists, Lists)}
+        for name in request.marked:
+            if name in listed:
+                listed[name] = listed[name].last(listed[name].labels == SUPERFLUOUS)
+            else:
+                single[name] = single[name].last(single[name].labels == SUPERFLUOUS)
         return Explained(answers.decision, answers.complete, single, listed, answers.numbers)
 
     def take(self, rows: Ints) -> Explained:

@@ -70,6 +70,10 @@ class Lists:
         sets, set_start = first_of(self.set_start, lengths)
         return self._of_sets(self.known, set_start, sets)
 
+    def last(self, chosen: Bools) -> Lists:
+        """With some sets after the others of their row; their order is else as it was."""
+        return self._of_sets(self.known, self.set_start, put_last(self.set_start, chosen))
+
     def _of_sets(self, known: Bools, set_start: Ints, sets: Ints) -> Lists:
         members, member_start = spread(self.member_start, sets)
         if self.range_start is None:
@@ -198,6 +202,16 @@ def first_of(start: Ints, lengths: Ints) -> tuple[Ints, Ints]:
     after = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=after[1:])
     return np.repeat(start[:-1] - after[:-1], lengths) + np.arange(after[-1]), after
+
+
+def put_last(start: Ints, chosen: Bools) -> Ints:
+    """Where the items of lists are if in each the chosen ones come after the others.
+
+    >>> put_last(np.array([0, 3, 4]), np.array([True, False, False, True])).tolist()
+    [1, 2, 0, 3]
+    """
+    row = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    return np.lexsort((chosen, row))
 
 
 def join_starts(starts: Sequence[Ints]) -> Ints:

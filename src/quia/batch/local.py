@@ -224,7 +224,7 @@ def _reference(job: Job) -> Reference:
 
     def states() -> Iterator[States]:
         for part in job.source.parts(job.rows_a_part):
-            encoded = encode_decided(job.classifier, part.rows)
+            encoded = encode_decided(job.classifier, part.rows, job.request.worlds)
             yield encoded.states[encoded.faults.sound]
 
     return joined_reference(tuple(job.classifier.variables), states())

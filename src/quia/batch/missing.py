@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quia.batch.possible import impossible
 from quia.batch.table import Encoded, Faults, States, distinct, encode_table
 from quia.classifier import DecidesRows, offers
 from quia.errors import MissingValue
@@ -15,14 +16,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from quia.classifier import Classifier
+    from quia.worlds import Worlds
 
 
-def encode_decided(classifier: Classifier, table: pa.Table | pa.RecordBatch) -> Encoded:
+def encode_decided(classifier: Classifier, table: pa.Table | pa.RecordBatch, worlds: Worlds | None = None) -> Encoded:
     """The states of every row; one whose decision depends on a value that it lacks has a fault that says so.
 
-    Complexity: beside that of `encode_table`, one decision for each distinct row that lacks a value.
+    So has one that is impossible itself, where not all `worlds` are possible. Complexity: beside that of `encode_table`
+    and `impossible`, one decision for each distinct row that lacks a value.
     """
     states, faults, missing = encode_table(classifier, table)
+    if worlds is not None and not worlds.are_all:
+        faults = faults.and_then(impossible(worlds, table, states, faults.sound))
     return Encoded(states, faults.and_then(_undecided(classifier, states, faults, missing)), missing)
 
 
@@ -44,7 +49,7 @@ def _undecided(classifier: Classifier, states: States, faults: Faults, missing: 
         said = missing[index].code[affected]
         for number in np.unique(said).tolist():
             code[affected[said == number]] = len(messages)
-            messages.append(f"{missing[index].messages[number]}, as {why}")
+            messages.append(f"{missing[index].messages[number]}{why and f', as {why}'}")
     return Faults(code, tuple(messages))
 
 

@@ -16,6 +16,7 @@ from quia.batch.answers import LARGEST_COUNT, Answers, Numbers
 from quia.batch.lists import Gathered, Lists
 from quia.batch.question import Request
 from quia.batch.regions import Listed
+from quia.batch.superfluous import marked
 from quia.batch.table import States
 from quia.boxes import Box
 from quia.classifier import DecidesRows, offers
@@ -26,6 +27,7 @@ from quia.families import Found
 from quia.patience import Clock, OutOfTime, Patience
 from quia.question import Question
 from quia.reason import KINDS, Kind, Members
+from quia.region import Region
 from quia.widen import Enough, Widening
 
 if TYPE_CHECKING:
@@ -34,15 +36,18 @@ if TYPE_CHECKING:
 _MOST_ROWS = 32  # that one thread takes at a time
 
 
-def answer(classifier: Classifier, rows: States, request: Request) -> Answers:
-    """The answers for encoded rows, several at a time: a kernel that works for long lets the others go on."""
+def answer(classifier: Classifier, rows: States, request: Request, near: Region | None = None) -> Answers:
+    """The answers for encoded rows, several at a time: a kernel that works for long lets the others go on.
+
+    `near` is what lies near to all of them.
+    """
     decisions = decisions_of(classifier, rows)
     stop = threading.Event()
     size = max(1, min(_MOST_ROWS, len(rows) // (4 * request.threads)))
     pieces = [slice(first, first + size) for first in range(0, len(rows), size)]
 
     def answered(piece: slice) -> Answers:
-        return _answered(classifier, rows[piece], decisions[piece], request, stop)
+        return _answered(classifier, rows[piece], decisions[piece], request, near, stop)
 
     if request.threads < 2 or len(pieces) < 2:
         return answered(slice(None))
@@ -60,15 +65,23 @@ def _answered(
     rows: States,
     decisions: npt.NDArray[np.int32],
     request: Request,
+    near: Region | None,
     stop: threading.Event,
 ) -> Answers:
     table = _Table(request)
     for states, decision in zip(rows.tolist(), decisions.tolist(), strict=True):
         if stop.is_set():
             raise QuiaError("stopped")
-        table.add(_explanation(classifier, states, decision, request))
+        table.add(_explanation(classifier, states, decision, request, near))
         table.decisions.append(decision)
-    return table.answers()
+
+    def question_of(row: int) -> Question:
+        return request.terms.question(rows[row].tolist(), int(decisions[row]), near)
+
+    answers = table.answers()
+    for name in request.marked:
+        answers.lists[name] = marked(classifier, question_of, answers.lists[name], general=request.general)
+    return answers
 
 
 def decisions_of(classifier: Classifier, rows: States) -> npt.NDArray[np.int32]:
@@ -78,11 +91,13 @@ def decisions_of(classifier: Classifier, rows: States) -> npt.NDArray[np.int32]:
     return np.array([classifier.decide(row) for row in rows.tolist()], np.int32).reshape(len(rows))
 
 
-def _explanation(classifier: Classifier, states: list[int], decision: int, request: Request) -> Explanation | None:
+def _explanation(
+    classifier: Classifier, states: list[int], decision: int, request: Request, near: Region | None
+) -> Explanation | None:
     """The explanation of a row; None if there is nothing to ask, as the decision is the class asked against."""
     if decision == request.terms.target:
         return None
-    return Explanation(classifier, {}, request.terms.question(states, decision))
+    return Explanation(classifier, {}, request.terms.question(states, decision, near))
 
 
 class _Table:
@@ -117,6 +132,8 @@ class _Table:
             alone = None if explanation is None else _protected_alone(explanation, self.request.protected)
             found = self._find(alone, "necessary", False, patience)
             self._list("bias_reasons", "necessary", found, alone, patience)
+            if self.request.tells_vacuous:
+                self._vacuous(explanation, found)
         self.complete.append(self.is_complete)
 
     def _find(
@@ -203,6 +220,12 @@ class _Table:
         count = None if found is None or found.family is None else found.family.count()
         self.numbers[name].append(count)
         self.is_complete &= count is not None and count <= LARGEST_COUNT
+
+    def _vacuous(self, explanation: Explanation | None, found: Found | None) -> None:
+        """Whether the decision is not biased only because no possible world could show it."""
+        count = None if found is None or found.family is None else found.family.count()
+        is_vacuous = explanation is not None and count == 0 and not explanation.can_differ(self.request.protected)
+        self.numbers["bias_vacuous"].append(None if count is None else int(is_vacuous))
 
     def _changes(self, explanation: Explanation | None, patience: Patience) -> None:
         shortest = self._find(explanation, "necessary", True, patience)
@@ -302,3 +325,5 @@ def _number_names(request: Request) -> Iterator[str]:
             yield f"shortest_{kind}_ties"
         if request.counts:
             yield f"{kind}_count"
+    if request.tells_vacuous:
+        yield "bias_vacuous"

@@ -15,7 +15,7 @@ from quia.asking import Terms
 from quia.classifier import loaded
 from quia.errors import InstanceError, listed, shown
 from quia.reason import KINDS, Kind
-from quia.worlds import NO_WORLDS
+from quia.worlds import NO_WORLDS, Worlds
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -30,7 +30,7 @@ class Request:
     `shortest` are the kinds of shortest reasons, the first `limit` of them; `all_reasons` and `counterfactuals` are
     how many of those to list, 0 for none. With `general`, reasons are general ones, with numbers as intervals, and
     limits count these; with `coverage`, each is counted in the rows of a reference table, and the widest of several
-    is the one that fits most of them.
+    is the one that fits most of them; with `superfluous`, sufficient reasons that another one implies are marked.
     """
 
     terms: Terms = NO_TERMS
@@ -42,6 +42,7 @@ class Request:
     counts: bool = False
     counterfactuals: int = 0
     protected: tuple[int, ...] = ()
+    superfluous: bool = False
     timeout: float | None = None
     threads: int = 1
 
@@ -49,6 +50,26 @@ class Request:
     def costs(self) -> npt.NDArray[np.int64] | None:
         """What changing each variable costs, as the kernel takes it."""
         return None if self.terms.costs is None else np.array(self.terms.costs.whole, np.int64)
+
+    @property
+    def worlds(self) -> Worlds:
+        """The worlds that count."""
+        return self.terms.worlds
+
+    def answering(self, classifier: Classifier) -> Classifier:
+        """The classifier that answers in the worlds that count, for the one that the request was made for."""
+        return classifier if self.terms is NO_TERMS else self.terms.classifier
+
+    @property
+    def tells_vacuous(self) -> bool:
+        """Whether decisions that are not biased may be so only because no possible world could show it."""
+        return bool(self.protected) and not self.worlds.are_all
+
+    @property
+    def marked(self) -> tuple[str, ...]:
+        """The columns whose superfluous reasons are marked."""
+        every = [*(["shortest_sufficient"] if "sufficient" in self.shortest else []), "sufficient_reasons"]
+        return tuple(name for name in every if self.superfluous and name in self.limits)
 
     @property
     def limits(self) -> dict[str, int]:
@@ -63,8 +84,10 @@ class Request:
     def identity(self) -> dict[str, Any]:
         """All that makes the answers what they are, as JSON can hold it."""
         plain = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("terms", "threads")}
-        costs = None if self.terms.costs is None else [str(each) for each in self.terms.costs]
-        return {**plain, "against": self.terms.against, "frozen": self.terms.frozen, "costs": costs}
+        terms = self.terms
+        costs = None if terms.costs is None else [str(each) for each in terms.costs]
+        told = {"against": terms.against, "frozen": terms.frozen, "costs": costs, "possible": list(terms.worlds.told)}
+        return {**plain, **told}
 
 
 def ask(
@@ -81,13 +104,15 @@ def ask(
     counts: bool = False,
     counterfactuals: int = 0,
     protected: Collection[str] = (),
+    superfluous: bool = False,
     timeout: float | None = None,
     threads: int | None = None,
+    **worlds: Any,
 ) -> Request:
-    """What fits the classifier, of what is asked for."""
+    """What fits the classifier, of what is asked for; `worlds` as for `worlds_of`."""
     classifier = loaded(classifier)
     kinds = several(shortest, "shortest", f"kinds: {listed(KINDS)}")
-    terms = Terms.of(classifier, against=against, frozen=frozen, costs=costs)
+    terms = Terms.of(classifier, against=against, frozen=frozen, costs=costs, **worlds)
     index = {v.name: i for i, v in enumerate(terms.variables)}
     for kind in kinds:
         if kind not in KINDS:
@@ -96,6 +121,11 @@ def ask(
         raise InstanceError(
             "coverage is asked for with general=False; only general reasons are counted in the rows of the table: leave"
             " one of the two out"
+        )
+    if coverage and terms.worlds.near:
+        raise InstanceError(
+            "coverage is asked for with near, where each row cuts its numbers at the ends of its own neighbourhood;"
+            " leave one of the two out"
         )
     return Request(
         terms,
@@ -107,6 +137,7 @@ def ask(
         counts=flag(counts, "counts"),
         counterfactuals=whole(counterfactuals, "counterfactuals"),
         protected=feature_indices(index, protected, "protected"),
+        superfluous=flag(superfluous, "superfluous"),
         timeout=seconds(timeout, " a row"),
         threads=(0 if threads is None else whole(threads, "threads")) or os.cpu_count() or 1,
     )

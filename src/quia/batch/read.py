@@ -14,7 +14,8 @@ from quia.batch.arrow import check_ids
 from quia.batch.columns import answer_names
 from quia.batch.csv_rows import sound
 from quia.batch.question import Request
-from quia.batch.table import FAULT, arrow, check_columns
+from quia.batch.table import FAULT, arrow
+from quia.batch.wanted import Wanted
 from quia.errors import FormatError, InstanceError
 from quia.files import reading, refuse_workbook
 from quia.rows import RowFile, fitted, open_rows
@@ -121,32 +122,33 @@ def open_source(
     path: str, classifier: Classifier, request: Request, *, ids: Sequence[str] = (), delimiter: str | None = None
 ) -> Source:
     """A table on disk whose columns fit the classifier; its format is told by its content."""
-    tested = [classifier.variables[v].name for v in classifier.tested]
+    wanted = Wanted.of(classifier, request.worlds)
+    asked = [*wanted.needed, *wanted.welcome]
     table: RowFile | None = None
     names: tuple[str, ...] = ()
     with _reading(path):
         kind = _kind(path)
         if kind == "csv":
             table = open_rows(path, delimiter=delimiter, bounded=False)
-            names = fitted(table.names, {*tested, *ids})
-            table.refuse_twice(name for name in names if name in tested)
+            names = fitted(table.names, {*asked, *ids})
+            table.refuse_twice(name for name in names if name in asked)
             found = _Found((path,), csv_rows.estimated_rows(path), False)
             schema = arrow().schema([(name, arrow().string()) for name in names])
         else:
-            found, schema = _open_columns(path, kind, [*tested, *ids])
+            found, schema = _open_columns(path, kind, [*asked, *ids])
     try:
-        check_columns(classifier, schema.names)
+        wanted.check(schema.names)
         check_ids(schema, ids, request)
         # Not even if it is not asked for: the summary would take the column for an answer.
         if taken := next((name for name in ids if name in answer_names()), None):
             raise InstanceError(f"the column {taken!r} cannot be carried along, as answers are called so; rename it")
-        _check_types(schema, tested)
+        asked = wanted.among(schema.names)
+        _check_types(schema, asked)
     except InstanceError as fault:
         raise InstanceError(f"{path}: {fault}") from None
-    wanted = tuple(dict.fromkeys([*ids, *tested]))
-    if not wanted:  # a constant classifier: some column must be read to know how many rows there are
-        wanted = tuple(schema.names[:1])
-    layout = arrow().schema([schema.field(name) for name in wanted])
+    # For a constant classifier, some column must be read to know how many rows there are.
+    read = tuple(dict.fromkeys([*ids, *asked])) or tuple(schema.names[:1])
+    layout = arrow().schema([schema.field(name) for name in read])
     texts, empties = _texts(layout, ids), empty_states(classifier)
     return Source(path, kind, found.files, layout, found.rows, found.exact, table, names, texts, empties)
 

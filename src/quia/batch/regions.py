@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from quia.batch.lists import Bools, Ints, Lists, first_of, join_starts, spread
+from quia.batch.lists import Bools, Ints, Lists, first_of, join_starts, put_last, spread
 from quia.batch.table import from_numpy, to_numpy
 from quia.boxes import Box
 from quia.ranges import Ranges
@@ -137,6 +137,11 @@ class Listed:
         """So many of each row's sets, the first."""
         sets, set_start = first_of(self.set_start, lengths)
         return replace(self, set_start=set_start, which=self.which[sets], labels=self.labels[sets])
+
+    def last(self, chosen: Bools) -> Listed:
+        """With some sets after the others of their row; their order is else as it was."""
+        order = put_last(self.set_start, chosen)
+        return replace(self, which=self.which[order], labels=self.labels[order])
 
     def at_most(self, most: int) -> Listed:
         """At most so many sets of each row."""

@@ -36,9 +36,12 @@ MOST_SHOWN = 10
 
 
 def rules_of(rows: Explained, classifier: Classifier, request: Request) -> Counter[Key]:
-    """How many decisions each general reason explains: those of which it is a listed shortest sufficient reason."""
+    """How many decisions each general reason explains: those of which it is a listed shortest sufficient reason.
+
+    Where each row has its own worlds, its reasons say nothing of other rows, and are no rules.
+    """
     listed = rows.listed.get("shortest_sufficient")
-    if listed is None or not request.general:
+    if listed is None or not request.general or request.worlds.are_each_ones_own:
         return Counter()
     classes = len(classifier.classes)
     decision = np.repeat(rows.decision, np.diff(listed.set_start))
@@ -108,7 +111,7 @@ def _in_rows(
     """For each rule the rows that it is true of, and those of them that are decided as it says; each decided anew."""
     found = np.zeros((len(rules), 2), np.int64)
     for part in parts:
-        states, faults, _ = encode_decided(classifier, part)
+        states, faults, _ = encode_decided(classifier, part, request.worlds)
         rows = np.ascontiguousarray(states[faults.sound])
         first, which, _ = distinct(rows)
         rows, repeats = np.ascontiguousarray(rows[first]), np.bincount(which, minlength=len(first))

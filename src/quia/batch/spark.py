@@ -6,12 +6,13 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quia.batch.arrow import check_ids, check_reference, explain_batches, schema
 from quia.batch.question import Request, ask
 from quia.batch.read import empty_states
-from quia.batch.table import arrow, check_columns
+from quia.batch.table import arrow
+from quia.batch.wanted import Wanted
 from quia.batch.write import format_of
 from quia.errors import QuiaError, Unsupported
 
@@ -38,34 +39,41 @@ def explain_frame(df: DataFrame, classifier: Classifier, request: Request, *, id
     from pyspark.sql.pandas.types import from_arrow_schema
     from pyspark.sql.types import StructType
 
-    check_columns(classifier, df.columns)
+    columns = Wanted.of(request.answering(classifier), request.worlds)
+    columns.check(df.columns)
     check_reference(request, None)  # an executor sees a part of the table only
     check_ids(arrow().schema([(name, arrow().null()) for name in df.columns]), ids, request)
-    tested = [classifier.variables[v].name for v in classifier.tested]
-    wanted = list(dict.fromkeys([*ids, *tested])) or df.columns[:1]
+    wanted = list(dict.fromkeys([*ids, *columns.among(df.columns)])) or df.columns[:1]
     answers = from_arrow_schema(schema(request))
     result = StructType([*(df.schema[name] for name in ids), *answers.fields])
     # Spark runs a task a core already.
-    work = _work(_shipped(df.sparkSession, classifier), replace(request, threads=1), tuple(ids))
-    columns = [pyspark.sql.functions.col(f"`{name.replace('`', '``')}`") for name in wanted]
-    return df.select(*columns).mapInArrow(work, result)
+    work = _work(_shipped(df.sparkSession, _Asked(classifier, replace(request, threads=1))), tuple(ids))
+    chosen = [pyspark.sql.functions.col(f"`{name.replace('`', '``')}`") for name in wanted]
+    return df.select(*chosen).mapInArrow(work, result)
+
+
+class _Asked(NamedTuple):
+    """A classifier and what it is asked, which has the classifier in it: each of them travels once."""
+
+    classifier: Classifier
+    request: Request
 
 
 def _work(
-    classifier: Callable[[], Classifier], request: Request, ids: tuple[str, ...]
+    asked: Callable[[], _Asked], ids: tuple[str, ...]
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return explain_batches(batches, classifier(), request, ids=ids)
+        return explain_batches(batches, *asked(), ids=ids)
 
     return work
 
 
-def _shipped(session: SparkSession, classifier: Classifier) -> Callable[[], Classifier]:
-    """The classifier as an executor gets it: broadcast once, or with Spark Connect, which cannot, in the task."""
+def _shipped(session: SparkSession, asked: _Asked) -> Callable[[], _Asked]:
+    """What is asked as an executor gets it: broadcast once, or with Spark Connect, which cannot, in the task."""
     try:
-        broadcast = session.sparkContext.broadcast(classifier)
+        broadcast = session.sparkContext.broadcast(asked)
     except Exception:  # Spark Connect has its own class of errors, and no sparkContext
-        return lambda: classifier
+        return lambda: asked
     return lambda: broadcast.value
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from quia.errors import InstanceError, MissingValue, QuiaError, Unsupported, did_you_mean, shown
+from quia.batch.wanted import Wanted
+from quia.errors import InstanceError, MissingValue, QuiaError, Unsupported, shown
 from quia.places import Cuts, place, places
 from quia.values import is_missing
 from quia.variables import Variable
@@ -211,13 +212,16 @@ def encode_table(classifier: Classifier, table: pa.Table | pa.RecordBatch) -> En
     # Column by column in memory, as they are made and hashed so.
     states = np.full((len(classifier.variables), table.num_rows), -1, states_type(classifier.variables))
     faults = Faults.none(table.num_rows)
-    check_columns(classifier, table.schema.names)
+    Wanted.of(classifier).check(table.schema.names)
     if FAULT in table.schema.names:
         told = whole(table.column(FAULT)).dictionary_encode()
         faults = Faults(to_numpy(told.indices, -1).astype(np.int32), tuple(told.dictionary.to_pylist()))
     missing: dict[int, Faults] = {}
     for index in classifier.tested:
         variable = classifier.variables[index]
+        if variable.name not in table.schema.names:  # only a constraint asks for it
+            missing[index] = Faults(np.zeros(table.num_rows, np.int32), (f"{variable.name} is not known",))
+            continue
         states[index], wrong, lacking = _encode_column(variable, table.column(variable.name))
         faults = faults.and_then(wrong)
         if not lacking.sound.all():
@@ -225,15 +229,36 @@ def encode_table(classifier: Classifier, table: pa.Table | pa.RecordBatch) -> En
     return Encoded(states.T, faults, missing)
 
 
-def check_columns(classifier: Classifier, names: Sequence[str]) -> None:
-    """Refuse a table that lacks a column the classifier tests."""
-    for index in classifier.tested:
-        name = classifier.variables[index].name
-        if names.count(name) != 1:
-            raise InstanceError(
-                f"the table has {'no column' if name not in names else 'more than one column'} {name!r}, which the"
-                f" classifier tests{did_you_mean(name, names) if name not in names else ''}"
-            )
+def with_columns(
+    variables: Sequence[Variable], also: Iterable[int], table: Any, states: States
+) -> tuple[States, Faults]:
+    """The states with those of some other variables that a table has, and what is wrong with the values of these."""
+    known, faults = np.array(states, states_type(variables)), Faults.none(len(states))
+    for index in also:
+        if variables[index].name in table.schema.names:
+            known[:, index], wrong, _ = _encode_column(variables[index], table.column(variables[index].name))
+            faults = faults.and_then(wrong)
+    return known, faults
+
+
+def numbers_of(variable: Variable, column: Any) -> tuple[npt.NDArray[np.float64], Faults]:
+    """The numbers of a column, NaN where one is missing, and what is wrong with those that are none."""
+    pa = arrow()
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return to_numpy(column).astype(np.float64), Faults.none(len(column))
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    if isinstance(column, pa.ChunkedArray):
+        column = whole(column.unify_dictionaries())
+    known, wrong = [], {}
+    for position, value in enumerate([*column.dictionary.to_pylist(), None]):
+        try:
+            known.append(variable.as_number(value))
+        except QuiaError as fault:
+            known.append(np.nan)
+            wrong[position] = str(fault)
+    codes = to_numpy(column.indices, len(known) - 1)
+    return np.array(known, np.float64)[codes], _faults(wrong, len(known), codes)
 
 
 class _Column(NamedTuple):

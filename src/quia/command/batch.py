@@ -21,6 +21,7 @@ from quia.command import (
     refuse_same_files,
 )
 from quia.command.numbers import limit_of, seconds_of
+from quia.command.possible import add_possible, given_files, possible_of
 from quia.command.progress import Bar
 from quia.command.streams import write, write_json
 from quia.errors import QuiaError
@@ -60,6 +61,7 @@ def add(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--delimiter", metavar="C", help="what separates a CSV's columns (else found in its first row)")
     _add_question(parser)
+    add_possible(parser)
     _add_running(parser)
     parser.set_defaults(run=run)
 
@@ -80,6 +82,11 @@ def _add_question(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--counterfactuals", metavar="N", type=limit_of, default=0, help="the nearest N changes")
     group.add_argument(
         "--protected", metavar="FEATURE", action="append", default=[], help="is the decision biased by this? repeat it"
+    )
+    group.add_argument(
+        "--superfluous",
+        action="store_true",
+        help="put sufficient reasons last that another one implies, as constraints tie features, and mark them (slow)",
     )
     group.add_argument("--against", metavar="CLASS", help="ask why it was not this class")
     group.add_argument(
@@ -124,8 +131,11 @@ def run(arguments: argparse.Namespace) -> int:
         counts=arguments.counts,
         counterfactuals=arguments.counterfactuals,
         protected=arguments.protected,
+        superfluous=arguments.superfluous,
         timeout=arguments.timeout,
+        **possible_of(arguments, classifier),
     )
+    classifier = request.answering(classifier)
     if arguments.engine == "spark":
         return _run_on_spark(arguments, classifier, request)
     return _run_here(arguments, classifier, request)
@@ -136,7 +146,7 @@ def _check_files(arguments: argparse.Namespace) -> None:
     if arguments.output == "-":
         raise QuiaError("-o is -, but tables go to files; name a .parquet, .csv or .jsonl file, or a folder")
     outputs = {"-o": arguments.output, "--rejects": arguments.rejects, "--summary": arguments.summary}
-    refuse_same_files({**model_files(arguments), "DATA": arguments.data}, outputs)
+    refuse_same_files({**model_files(arguments), **given_files(arguments), "DATA": arguments.data}, outputs)
 
 
 def _run_here(arguments: argparse.Namespace, classifier: Classifier, request: Request) -> int:
