@@ -14,20 +14,18 @@ from benchmarks.worlds import MOST_RATIO, QUESTIONS
 def costs(results: dict[str, Any]) -> str:
     """What constraints cost: ratios of CPU seconds, question by question."""
     of = results["trees"]
-    rows = [["tree", "nodes", "constraints, bounds", *QUESTIONS, "all", "once"]]
+    rows = [["tree", "nodes", "constraints, bounds", *QUESTIONS, "all", "new rows", "once"]]
     for r in of:
-        ratios = [f"{r['questions'][question]['ratio']:.1f}" for question in QUESTIONS]
-        said = f"{r['rules']}, {r['bounds']}"
-        rows.append(
-            [r["name"], f"{r['nodes']:,}", said, *ratios, f"{r['total']['ratio']:.1f}", seconds_text(r["first"])]
-        )
-    over = [r["name"] for r in of if r["total"]["ratio"] > MOST_RATIO]
-    kept = (
-        f"All questions together take at most {MOST_RATIO:g} times as long on {len(of) - len(over)} of {len(of)} trees"
-    )
+        measured = [*(r["questions"][question] for question in QUESTIONS), r["total"], r["new"]]
+        said = [f"{r['nodes']:,}", f"{r['rules']}, {r['bounds']}", *(f"{each['ratio']:.1f}" for each in measured)]
+        rows.append([r["name"], *said, seconds_text(r["first"])])
+    over = [r["name"] for r in of if max(r["total"]["ratio"], r["new"]["ratio"]) > MOST_RATIO]
+    kept = f"With constraints it takes at most {MOST_RATIO:g} times as long on {len(of) - len(over)} of {len(of)} trees"
     text = (
         f"{kept}{f', and longer on {listed(over)}' if over else ''}. Over {max(r['rows'] for r in of)} rows of each"
-        " tree; `once` is what the first question takes more, as constraints are read and put together with the tree."
+        " tree, the best of several runs, so that what is kept of a row counts; `new rows` are asked about once, each"
+        " one question. `once` is what the first question takes more, as constraints are read and put together with the"
+        " tree."
     )
     return f"{table(rows)}\n{filled(text)}"
 

@@ -117,7 +117,8 @@ def test_the_page_has_the_numbers_of_the_results(measured, results, tmp_path):
     )
     words = " ".join(text.split())
     tied = json.loads((results / "worlds.json").read_text())["trees"]
-    ratios = [*(tied[0]["questions"][question]["ratio"] for question in QUESTIONS_OF_WORLDS), tied[0]["total"]["ratio"]]
+    asked = [*(tied[0]["questions"][question] for question in QUESTIONS_OF_WORLDS), tied[0]["total"], tied[0]["new"]]
+    ratios = [each["ratio"] for each in asked]
     assert f"| {' | '.join(f'{ratio:.1f}' for ratio in ratios)} |" in text
     assert (
         f"| {tied[0]['all']['advice']} → {tied[0]['possible']['advice']} |" in text
