@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # benchmarks/ is b
 
 from measured_ensembles import forests, published, rivals
 from measured_peers import agreement, filled, listed, others, peers, table
+from measured_worlds import advice, costs, gains
 
 from benchmarks.additive import batch_text, counts_text
 from benchmarks.algorithms import QUESTIONS
@@ -38,6 +39,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "learned": ("table", "--learn", "--benchmark", "spambase", "--paper-rows", "20", "--paper-limit", "2", *_KEPT),
     "kernel.json": ("kernel", "--json", "{to}"),
     "widths.json": ("widths", "--rows", "50", "--only", "widths", "--json", "{to}"),
+    "worlds.json": ("worlds", "--json", "{to}"),
+    "advice.json": ("worlds", "--dice", "100", "--json", "{to}"),
     "ensembles.json": ("ensembles", "--json", "{to}"),
     "additive.json": ("additive", "--json", "{to}"),
     "circuits.json": ("circuits", "--json", "{to}"),
@@ -262,6 +265,9 @@ BLOCKS: dict[str, Block] = {
     "growth": ("kernel.json", growth),
     "passes": ("kernel.json", passes),
     "widths": ("widths.json", widths),
+    "costs": ("worlds.json", costs),
+    "gains": ("worlds.json", gains),
+    "advice": ("advice.json", advice),
     "published": ("ensembles.json", published),
     "forests": ("ensembles.json", forests),
     "rivals": ("ensembles.json", rivals),

@@ -10,6 +10,7 @@ import pytest
 from bench import tiny_data
 from benchmarks.__main__ import main
 from benchmarks.algorithms import QUESTIONS
+from benchmarks.worlds import QUESTIONS as QUESTIONS_OF_WORLDS
 
 DOCS = Path(__file__).parents[2] / "docs"
 MARK = re.compile(r"<!-- measured: ([a-z ]+) -->")
@@ -42,6 +43,8 @@ def results(tmp_path_factory):
     (home / "made.csv").write_text("x,class\n" + "".join(f"{x},{'yes' if x > 7 else 'no'}\n" for x in range(30)))
     widths = ["--benchmark", "spambase", "--learn-from", str(home / "made.csv")]
     assert main(["widths", *few[:4], *widths, "--only", "widths", "--json", str(home / "widths.json")]) == 0
+    assert main(["worlds", "--data", str(data), "--rows", "3", "--json", str(home / "worlds.json")]) == 0
+    (home / "advice.json").write_text(json.dumps(advice()))
     assert main(["circuits", "--most", "10000", "--json", str(home / "circuits.json")]) == 0
     few = ["--features", "8", "--rows", "20", "--limit", "0.1"]
     assert main(["additive", "--quick", *few, "--json", str(home / "additive.json")]) == 0
@@ -64,6 +67,13 @@ def ensembles():
     rival |= {"not minimal": 1, "undecided": 0, "answered": 6}
     models = {"one": [one], "all": [every]}
     return {"xreason": [xreason], "models": models, "memory": memory, "peers": {"results": [rival], "notes": []}}
+
+
+def advice():
+    line = {"setting": "DiCE", "told": "little", "advice": 300, "impossible": 299, "partly": 0, "without": 0}
+    line |= {"none_possible": 99, "length": 1.5, "seconds": 0.25, "shown": []}
+    none = line | {"setting": "quia", "told": "all", "advice": 0, "impossible": 0, "length": None, "partly": 0}
+    return {"people": 100, "person": {}, "results": [line, none], "trouble": None}
 
 
 def answers():
@@ -106,6 +116,15 @@ def test_the_page_has_the_numbers_of_the_results(measured, results, tmp_path):
         text.split()
     )
     words = " ".join(text.split())
+    tied = json.loads((results / "worlds.json").read_text())["trees"]
+    asked = [*(tied[0]["questions"][question] for question in QUESTIONS_OF_WORLDS), tied[0]["total"], tied[0]["new"]]
+    ratios = [each["ratio"] for each in asked]
+    assert f"| {' | '.join(f'{ratio:.1f}' for ratio in ratios)} |" in text
+    assert (
+        f"| {tied[0]['all']['advice']} → {tied[0]['possible']['advice']} |" in text
+        and "With constraints none is" in words
+    )
+    assert "| DiCE | little | 300 | 99 % | 1.5 | 250 ms | 99 of 100 |" in text and "| quia | all | 0 | – | – |" in text
     assert "| made | 4 | 50 | 7 | 10 ms | 30 ms | 10 s | 100 s | 3.0 | 4.0 |" in text
     assert "All 7 instances together: 70 ms of CPU here, 70 s by MaxSAT" in words and "1,000 and 10,000 times" in words
     assert "confirms 6, refutes none and leaves 1 undecided" in words and "in time for 6 of 7 instances" in words
@@ -134,6 +153,8 @@ def test_what_is_run_is_what_the_commands_take(measured, tmp_path, monkeypatch):
         "table",
         "kernel",
         "widths",
+        "worlds",
+        "worlds",
         "ensembles",
         "additive",
         "peers",

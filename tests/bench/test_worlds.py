@@ -1,7 +1,9 @@
 """What constraints cost and give: the plain evaluator against quia's own reading, and the numbers counted by hand."""
 
+import importlib
 import json
 import random
+from collections import Counter
 from itertools import product
 
 import numpy as np
@@ -146,8 +148,18 @@ def test_the_numbers_are_those_counted_by_hand(subject, monkeypatch):
 def test_the_command_prints_costs_and_gains(folder, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(worlds_models, "FEWEST", 2)  # the table has forty rows
     out = tmp_path / "numbers.json"
+    explained, explain = [], quia.explain
+
+    def noted(graph, row, **how):
+        explained.append((row, how))
+        return explain(graph, row, **how)
+
+    monkeypatch.setattr(importlib.import_module("quia.explanation"), "explain", noted)
     assert main(["worlds", "--data", str(folder), "--rows", "3", "--json", str(out)]) == 0
     printed = capsys.readouterr().out
+    times = Counter((tuple(row.items()), bool(how)) for row, how in explained)
+    once = [key for key, count in times.items() if count == 1]  # new rows: without and with, and never again
+    assert len(once) >= 2 * worlds.NEW and sum(is_tied for _, is_tied in once) == len(once) / 2
     assert "tree0" in printed and "tree1" in printed and "once" in printed and "IMPOSSIBLE" not in printed
     for result in json.loads(out.read_text())["trees"]:
         assert set(result["questions"]) == set(worlds.QUESTIONS) and result["rules"] > 0
