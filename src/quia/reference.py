@@ -62,7 +62,7 @@ class Reference:
 def admitting(variable: Variable, ranges: Ranges, states: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Which of some states of a variable are in these ranges; one that is not known, -1, is in none."""
     if variable.is_line:
-        return np.any([(low <= states) & (states <= high) for low, high in ranges], axis=0).astype(bool)
+        return np.asarray(np.any([(low <= states) & (states <= high) for low, high in ranges], axis=0), bool)
     admitted = np.zeros(variable.size + 1, bool)  # the last place is that of what is not known
     for low, high in ranges:
         admitted[low : high + 1] = True
