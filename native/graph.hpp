@@ -64,6 +64,7 @@ class Graph {
   std::size_t variable_count() const { return state_counts_.size(); }
   std::int32_t root() const { return static_cast<std::int32_t>(nodes_.size()) - 1; }
   std::int32_t variable(std::int32_t node) const { return nodes_[node].variable; }
+  std::int32_t leaf_class(std::int32_t leaf) const { return nodes_[leaf].sole_class; }
   std::int32_t class_count() const { return class_count_; }
   // The class whose leaves no possible instance reaches, or less than 0. Where a question keeps the instance's own class
   // alone, it is kept too.

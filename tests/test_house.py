@@ -54,7 +54,6 @@ ORDER = [
     "consistent",
     "graph_arrays",
     "graph",
-    "graph_bounds",
     "graph_box",
     "graph_bias",
     "trees",
@@ -181,7 +180,7 @@ def test_imports_point_one_way() -> None:
     # formulas, an ensemble is searched plainly, an explanation prints itself, says what it would be even if and
     # gives reason codes, which print themselves.
     allowed = {
-        *(("graph", "graph_dict"), ("graph", "complete"), ("graph", "graph_bias"), ("graph", "graph_bounds")),
+        *(("graph", "graph_dict"), ("graph", "complete"), ("graph", "graph_bias")),
         ("graph", "graph_box"),
         *(("ensemble", "ensemble_dict"), ("ensemble", "ensemble_check"), ("additive_gaps", "additive")),
         *(("additive", "additive_widen"), ("additive", "additive_sharing"), ("additive", "additive_check")),

@@ -1,6 +1,7 @@
 // Graph: questions to a decision graph, one instance at a time or many.
 #include "../graph.hpp"
 #include "../batch.hpp"
+#include "../bounded.hpp"
 #include "../changes.hpp"
 #include "../complete_reason.hpp"
 #include "../escape.hpp"
@@ -207,6 +208,19 @@ void bind_graph(nb::module_& module) {
             return without_gil([&] { return escape(graph, question, box, budget); });
           },
           "states"_a, "keeps"_a, "bounded"_a, "start"_a, "low"_a, "high"_a)
+      .def(
+          "within",
+          [](const Graph& graph, Array<std::int32_t> bounded_variables, Array<std::int64_t> start,
+             Array<std::int32_t> low, Array<std::int32_t> high) {
+            const Box box{span(bounded_variables), span(start), span(low), span(high)};
+            check_box(box, graph.state_counts());
+            OwnArrays made = without_gil([&] { return bounded(graph, box); });
+            return nb::make_tuple(to_numpy(std::move(made.variable)), to_numpy(std::move(made.klass)),
+                                  to_numpy(std::move(made.edge_start)), to_numpy(std::move(made.child)),
+                                  to_numpy(std::move(made.range_start)), to_numpy(std::move(made.range_low)),
+                                  to_numpy(std::move(made.range_high)));
+          },
+          "bounded"_a, "start"_a, "low"_a, "high"_a)
       .def(
           "widen",
           [](const Graph& graph, Array<std::int32_t> states, const std::vector<std::int32_t>& members, bool necessary,

@@ -192,6 +192,14 @@ class Graph:
         variable in any state. The instance has a state of every variable.
         Complexity: one pass over the graph.
         """
+    def within(
+        self, bounded: _Int32, start: _Int64, low: _Int32, high: _Int32
+    ) -> tuple[_Int32, _Int32, _Int64, _Int32, _Int64, _Int32, _Int32]:
+        """The arrays of the graph in a box, as `escape` has it, whose ranges are in order; as `__init__` takes them.
+
+        A state that is not in the box goes where the one before it goes that is, or else the first; what nothing in the
+        box reaches is left out. A tree stays a tree. Complexity: linear, but for finding states among the box's ranges.
+        """
     def widen(
         self,
         states: _Int32,

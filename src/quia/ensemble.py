@@ -166,7 +166,7 @@ class Ensemble(ByFields, ClassifierBase):
         if possible.is_empty:
             return None
         try:
-            found = self._inquiry(question).escape(*_box(possible), timeout=timeout)
+            found = self._inquiry(question).escape(*possible.flat, timeout=timeout)
         except _kernel.OverBudget:
             raise OutOfTime from None
         return None if found is None else tuple(found)
@@ -180,7 +180,7 @@ class Ensemble(ByFields, ClassifierBase):
         influence, costs = self._influence, question.costs
         order = sorted(kept, key=lambda v: (0 if costs is None else -costs.whole[v], influence[v], v))
         inquiry = self._inquiry(question)
-        members, is_minimal = inquiry.sufficient(np.array(order, np.int32), *_box(question.within), timeout=timeout)
+        members, is_minimal = inquiry.sufficient(np.array(order, np.int32), *question.within.flat, timeout=timeout)
         return tuple(members), is_minimal
 
     @cached_property
@@ -215,15 +215,3 @@ class Ensemble(ByFields, ClassifierBase):
         from quia import ensemble_check
 
         return ensemble_check.escape(self, question, region, clock)
-
-
-def _box(region: Region) -> tuple[Ints32, npt.NDArray[np.int64], Ints32, Ints32]:
-    """A region as the kernel takes it: the variables that have bounds, where the ranges of each begin, and these."""
-    bounded = sorted(region.bounds)
-    pairs = [pair for v in bounded for pair in region.bounds[v]]
-    return (
-        np.array(bounded, np.int32),
-        np.cumsum([0, *(len(region.bounds[v]) for v in bounded)], dtype=np.int64),
-        np.array([low for low, _ in pairs], np.int32),
-        np.array([high for _, high in pairs], np.int32),
-    )

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quia import _kernel
+from quia.boxes import possible_parts
 from quia.caching import cached_property
 from quia.classifier import ClassifierBase
 from quia.consistent import Edges, establish
@@ -245,17 +246,23 @@ class DecisionGraph(ByFields, ClassifierBase):
         return graph.kernel.necessary(np.array(question.states, np.int32), **graph.kernel_question(question), **limits)
 
     def within(self, possible: Region) -> DecisionGraph:
-        """The graph in the worlds of a box; itself, if these are all."""
+        """The graph in the worlds of a box; itself, if these are all.
+
+        A state that is not possible goes where the possible one before it goes, or else the first: so no edge is left
+        that nothing possible takes, a tree stays a tree, and possible instances are decided as they are.
+        Complexity: linear.
+        """
         if not possible.bounds:
             return self
         key = tuple(sorted(possible.bounds.items()))
         known = self._within.get(key)
         if known is None:
-            from quia.graph_bounds import bounded
-
             if len(self._within) * len(self) > _MOST_KEPT:
                 self._within.clear()  # at once, as other threads may ask meanwhile
-            known = self._within[key] = bounded(self, possible)
+            arrays = self.kernel.within(*possible.flat)
+            known = self._within[key] = DecisionGraph(
+                self.variables, self.classes, *arrays, notes=self.notes, impossible=self.impossible
+            )
         return known
 
     @cached_property
@@ -287,15 +294,8 @@ class DecisionGraph(ByFields, ClassifierBase):
         possible = region.intersection(question.within)
         if possible.is_empty:
             return None
-        bounded = sorted(possible.bounds)
-        pairs = [pair for v in bounded for pair in possible.bounds[v]]
         found = self.kernel.escape(
-            np.array(question.states, np.int32),
-            self.mask_of_classes(question.keeps),
-            np.array(bounded, np.int32),
-            np.cumsum([0, *(len(possible.bounds[v]) for v in bounded)], dtype=np.int64),
-            np.array([low for low, _ in pairs], np.int32),
-            np.array([high for _, high in pairs], np.int32),
+            np.array(question.states, np.int32), self.mask_of_classes(question.keeps), *possible.flat
         )
         return None if found is None else tuple(found)
 
@@ -311,14 +311,12 @@ class DecisionGraph(ByFields, ClassifierBase):
         timeout: float | None = None,
     ) -> list[tuple[Ranges, ...]]:
         """The largest boxes over a reason's variables, the `limit` widest first."""
-        if question.possible.bounds:
-            from quia.graph_bounds import clipped
-
-            found = self.within(question.possible)._boxes(
-                question, kind, members, intervals, certain=certain, timeout=timeout
-            )
-            return clipped(found, question, members)[:limit]
-        return self._boxes(question, kind, members, intervals, limit=limit, certain=certain, timeout=timeout)
+        possible, asked = question.possible, (question, kind, members, intervals)
+        graph = self.within(possible)
+        if possible.bounds.keys().isdisjoint(members):
+            return graph._boxes(*asked, limit=limit, certain=certain, timeout=timeout)
+        found = graph._boxes(*asked, certain=certain, timeout=timeout)
+        return possible_parts(found, [(self.variables[v], possible.states(v)) for v in members])[:limit]
 
     def _boxes(
         self, question: Question, kind: Kind, members: Sequence[int], intervals: bool, **limits: Any

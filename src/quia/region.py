@@ -65,6 +65,20 @@ class Region:
         return Region(self.variables, {**self.bounds, **changes})
 
     @property
+    def flat(self) -> tuple[Any, Any, Any, Any]:
+        """The bounds as the kernel takes them: the variables, where the ranges of each start, low and high ends."""
+        import numpy as np  # which takes longer to import than all else
+
+        bounded = sorted(self.bounds)
+        pairs = [pair for v in bounded for pair in self.bounds[v]]
+        return (
+            np.array(bounded, np.int32),
+            np.cumsum([0, *(len(self.bounds[v]) for v in bounded)], dtype=np.int64),
+            np.array([low for low, _ in pairs], np.int32),
+            np.array([high for _, high in pairs], np.int32),
+        )
+
+    @property
     def is_empty(self) -> bool:
         """Whether no instance is in it."""
         return not all(self.bounds.values())
