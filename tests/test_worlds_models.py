@@ -472,6 +472,20 @@ def test_contradictions_among_very_many_are_few_too() -> None:
     assert set(told.value.constraints) == {"x3", "!x9", *chain[3:9]}
 
 
+def test_constraints_with_many_numbers_take_little_or_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a file says may cost time and memory in proportion to its length; the square of it is refused."""
+    numbers = [Variable.numeric(name) for name in "xy"]
+    graph = quia.DecisionGraph.build(numbers, ["any"], [-1], [0], [()])
+    even = " | ".join(f"x = {2 * n}" for n in range(5000))
+    why = quia.explain(with_given(graph, even), {"x": 8, "y": 1})
+    assert why.classifier.variables[0].size == 10_001
+    with pytest.raises(quia.InstanceError, match="it breaks the constraint"):
+        quia.explain(with_given(graph, even), {"x": 9, "y": 1})
+    monkeypatch.setattr("quia.formula.diagram.MOST_CHILDREN", 1_000_000)
+    with pytest.raises(quia.TooLarge, match="the constraints take more than"):
+        with_given(graph, " | ".join(f"(x = {n} & y = {n})" for n in range(5000)))
+
+
 # ---- commands -----------------------------------------------------------------------------------------------------
 
 

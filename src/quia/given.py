@@ -262,8 +262,10 @@ class _Compiler:
     def states(self, formula: Formula) -> Ranges:
         """The states of its one variable for which a formula holds."""
         (variable,) = formula.variables
-        kept = (s for s in range(variable.size) if formula.holds({variable: s}))
-        return union(pair for s in kept for pair in self.ranges[self.index[variable.name]][s])
+        node = self.diagram.compile(formula)
+        ends = self.diagram.children[node] or (node,) * variable.size
+        ranges = self.ranges[self.index[variable.name]]
+        return union(pair for state, end in enumerate(ends) if end == TRUE for pair in ranges[state])
 
 
 def _in_states(coarse: Variable, state: int, finer: Variable) -> Ranges:

@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quia import dag
-from quia.dag import AND, LITERAL, NOT, OR
+from quia.dag import AND, NOT, OR
 from quia.errors import TooLarge
 from quia.formula.core import Formula, children_first
+from quia.formula.sets import StateSet, set_of
 from quia.variables import Variable
 
 GROWTH_LIMIT = 1_000_000
 """How many nodes a diagram may have before compiling gives up."""
+MOST_CHILDREN = 20_000_000
+"""How many children all nodes may have together: those of a variable with many states have many each."""
 
 Node = int
 FALSE, TRUE = 0, 1
@@ -31,6 +34,7 @@ class Diagram:
         last = len(self.order)
         self.level: list[int] = [last, last]
         self.children: list[tuple[Node, ...]] = [(), ()]
+        self._size = 0
         self._level_of = {variable: level for level, variable in enumerate(self.order)}
         self._known: dict[tuple[int, tuple[Node, ...]], Node] = {}
         self._results: dict[tuple[int, Node, Node], Node] = {}
@@ -45,6 +49,14 @@ class Diagram:
             found = self._known[key] = len(self.level)
             self.level.append(level)
             self.children.append(children)
+            self._size += len(children)
+            if self._size > MOST_CHILDREN:
+                name = self.order[level].name
+                raise TooLarge(
+                    f"compiling the formula takes more than {MOST_CHILDREN} branches, as {name!r} is compared with many"
+                    " numbers; compare with fewer",
+                    limit=MOST_CHILDREN,
+                )
             if found > self.limit:
                 raise TooLarge(
                     f"compiling the formula takes more than {self.limit} nodes in the order"
@@ -54,12 +66,15 @@ class Diagram:
         return found
 
     def compile(self, formula: Formula) -> Node:
-        """The node of a formula."""
+        """The node of a formula. A set of states is one node, and its states are none by themselves."""
         made: dict[Formula, Node] = {}
-        for node in children_first(formula):
-            if node.kind == LITERAL and node.variable is not None:
-                size = node.variable.size
-                made[node] = self.node(self._level_of[node.variable], tuple(int(s == node.index) for s in range(size)))
+        for node, one_set in _parts(formula):
+            if one_set is not None:
+                variable, states = one_set
+                children = [FALSE] * variable.size
+                for state in states:
+                    children[state] = TRUE
+                made[node] = self.node(self._level_of[variable], tuple(children))
             elif node.kind == NOT:
                 made[node] = self.negation(made[node.children[0]])
             elif node.kind in (AND, OR):
@@ -117,6 +132,19 @@ class Diagram:
             # Every node but the other constant reaches both constants.
             states[variable], node = next((s, c) for s, c in enumerate(self.children[node]) if c != 1 - value)
         return states
+
+
+def _parts(formula: Formula) -> list[tuple[Formula, StateSet | None]]:
+    """What a formula is made of, children first, and the set of states where a part is one."""
+    found: list[tuple[Formula, StateSet | None]] = []
+    needed = {formula}
+    for node in reversed(list(children_first(formula))):
+        if node in needed:
+            one_set = set_of(node)
+            found.append((node, one_set))
+            if one_set is None:
+                needed.update(node.children)
+    return found[::-1]
 
 
 def _simple(kind: int, a: Node, b: Node) -> Node | None:
