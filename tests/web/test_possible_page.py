@@ -181,7 +181,7 @@ def test_lines_that_cannot_be_read_and_facts_that_cannot_be(watched: Callable[..
     assert faults(page) == []
 
     say(page, "age < 14\nage > 20")
-    expect(page.locator("#alert")).to_contain_text("nothing can meet all constraints age < 14; age > 20")
+    expect(page.locator("#alert")).to_contain_text("nothing can meet 2 constraints together: age < 14; age > 20")
     expect(told).to_have_count(0)
     say(page, RULE)
     settled(page, "full price")
@@ -285,7 +285,7 @@ def test_the_page_begins_with_what_was_said(
     ("options", "said"),
     [
         (["--given", "age >"], "--given is 'age >': column 6: "),
-        (["--given", "age < 1", "--given", "age > 2"], "nothing can meet all constraints age < 1; age > 2"),
+        (["--given", "age < 1", "--given", "age > 2"], "nothing can meet 2 constraints together: age < 1; age > 2"),
         (["--only-up", "ticket"], "only_up is 'ticket', whose values are names"),
         (["--within", "price > 3"], "--within is 'price > 3', which begins with no feature"),
         ([part for _ in range(201) for part in ("--given", "age > 0")], "at most 200 constraints"),

@@ -50,6 +50,7 @@ def field(page: Page, name: str) -> Any:
 
 
 def saved(page: Page, button: str) -> str:
+    page.wait_for_timeout(150)  # of many files in a second, which nobody saves by hand, chromium drops some
     with page.expect_download() as download:
         page.click(button)
     return Path(download.value.path()).read_text()
