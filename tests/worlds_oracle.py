@@ -401,9 +401,8 @@ class Worlds:
     # Boxes
 
     def reachable(self, name: str) -> Cells:
-        """The cells of a feature that are possible at all, within its own bounds."""
-        seen = np.unique(self.points[self.is_possible_at_all, self.at[name]])
-        return tuple(sorted(set(seen.tolist()) & set(self.bounds(name))))
+        """The cells that a feature has in some possible world."""
+        return tuple(np.unique(self.points[self.is_possible, self.at[name]]).tolist())
 
     def sets(self, name: str, cells: Sequence[int], intervals: bool) -> Iterator[Cells]:
         """Every set of some cells that may be said of a feature: for intervals, no possible number lies between."""

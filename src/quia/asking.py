@@ -95,13 +95,12 @@ class Terms:
                 f"the decision is {self.against!r} already, so there is no 'why not {self.against}'; ask why it is, or"
                 " against another class"
             )
-        possible = self.worlds.bounds(states)
         return Question(
             tuple(self.classifier.classes),
             tuple(states),
             decision,
             keeps,
-            possible if near is None else possible.intersection(near),
+            self.worlds.bounds(states, near),
             self.against,
             self.frozen,
             self.costs,

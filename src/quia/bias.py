@@ -30,8 +30,8 @@ class Bias:
     `reasons` are the necessary reasons that speak of protected features only, found when they are read; `changes` are
     regions of protected features' states, in all of which the decision is `changed_decision` (none, where a timeout was
     too short to find the nearest), or, if that is not `certain`, in which it is so for some values of the features that
-    are unknown. A decision is not biased, but only `is_vacuous`ly so, if no possible world differs in protected
-    features alone. In an explanation `against` a class, the question is whether they alone can change the decision to
+    are unknown. That a decision is not biased `is_vacuous` if no possible world differs in protected features
+    alone. In an explanation `against` a class, the question is whether they alone can change the decision to
     that class.
     """
 

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 Escape = Callable[[Question, Region], Sequence[int] | None]
 
+_MOST_KEPT = 1000
+"""Of so many regions what is possible is kept."""
+
 
 @dataclass(frozen=True, eq=False)
 class Constrained(ByFields, ClassifierBase):
@@ -259,6 +262,25 @@ class Constrained(ByFields, ClassifierBase):
     def cut_finer(self, model: Classifier, given: Given) -> Constrained:
         """The same of a model and constraints that are this one's over variables with more cuts."""
         return constrained(model, given)
+
+    def left_in(self, region: Region) -> Region:
+        """What of a region is possible, feature by feature; kept, as many instances have the same bounds."""
+        key = tuple(sorted(region.bounds.items()))
+        known = self._left.get(key)
+        if known is None:
+            left: dict[int, Ranges] = {}
+            for part in self.parts:
+                if not region.bounds.keys().isdisjoint(part.tested):
+                    left |= part.left_by(region) or {}
+            known = region.replaced({v: states for v, states in left.items() if states != region.states(v)})
+            if len(self._left) >= _MOST_KEPT:
+                self._left.clear()  # at once, as other threads may ask meanwhile
+            self._left[key] = known
+        return known
+
+    @cached_property
+    def _left(self) -> dict[Any, Region]:
+        return {}
 
     def entailed(self, question: Question, box: Mapping[int, Ranges]) -> Mapping[int, Ranges]:
         """What is left of each variable's states in the possible worlds of a box, where the constraint ties it."""

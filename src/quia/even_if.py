@@ -29,8 +29,8 @@ class EvenIf:
     If it `holds`, `because` are the sufficient reasons that speak of none of the features, general unless they were
     asked for as states, lazily. If not, `changes` are a region of the features in which, all else the same, the
     decision is `changed_decision`, or could be where that is not `certain`, as features are unknown; none, where a
-    timeout was too short to find the nearest. Against a class, to stick is not to become that class. It sticks only
-    `is_vacuous`ly if no possible world differs in these features alone.
+    timeout was too short to find the nearest. Against a class, to stick is not to become that class. That it sticks
+    `is_vacuous` if no possible world differs in these features alone.
     """
 
     features: tuple[str, ...]

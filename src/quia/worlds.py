@@ -63,8 +63,8 @@ class Worlds:
         """Whether what is possible depends on where an instance is."""
         return bool(self.rising or self.falling or self.near)
 
-    def bounds(self, states: Sequence[int]) -> Region:
-        """What is possible from where an encoded instance is, but for what is near to it."""
+    def bounds(self, states: Sequence[int], near: Region | None = None) -> Region:
+        """What is possible, feature by feature, from where an encoded instance is; `near` is what lies near to it."""
         own: dict[int, Ranges] = {}
         for v in {*self.rising, *self.falling}:
             state, last = states[v], len(self.possible.variables[v].cuts)
@@ -73,7 +73,12 @@ class Worlds:
                 own[v] = ((low, state if v in self.falling else last),)
             elif state != UNKNOWN:  # where a value is missing, nothing is above or below it
                 own[v] = ((state, state),)
-        return self.possible.intersection(Region(self.possible.variables, own))
+        if not own and near is None:
+            return self.possible
+        possible = self.possible.intersection(Region(self.possible.variables, own))
+        possible = possible if near is None else possible.intersection(near)
+        # What a feature can be may bound what others can be.
+        return self.classifier.left_in(possible) if isinstance(self.classifier, Constrained) else possible
 
     @cached_property
     def spoken_of(self) -> tuple[int, ...]:

@@ -55,8 +55,7 @@ def _in_boxes(classifier: Batches, rows: Rows, request: Request, near: Region | 
     parts: list[Answers] = []
     for group in groups:
         own = np.ascontiguousarray(rows[group])
-        possible = worlds.bounds(own[0].tolist()) if len(own) else worlds.possible
-        possible = possible if near is None else possible.intersection(near)
+        possible = worlds.bounds(own[0].tolist(), near) if len(own) else worlds.possible
         batch = classifier.boxed(possible) if possible.bounds else classifier.batch
         parts.append(_by_kernel(_Kernel(classifier, batch, request, near), own))
     place = np.empty(len(rows), np.int64)
