@@ -6,7 +6,7 @@ Glossary: a *shape* is what a variable's set may be: any set, or an interval of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -95,21 +95,30 @@ def widest_first(boxes: Iterable[Box]) -> list[Box]:
     return sorted(boxes, key=lambda box: (-width(box), tuple(map(as_listed, box))))
 
 
-def possible_parts(boxes: Iterable[Box], about: Sequence[tuple[Variable, Ranges]]) -> list[Box]:
-    """What of boxes is possible, if these are the possible states of their variables: the largest, the widest first.
+def possible_parts(boxes: Iterable[Box], variables: Sequence[Variable], possible: Mapping[int, Ranges]) -> list[Box]:
+    """What of boxes is possible, if at some places only these states are: the largest, the widest first.
 
     What is impossible does not count, but numbers reach over it.
     """
-    parts = (
-        tuple(intersection(states, possible) for states, (_, possible) in zip(box, about, strict=True)) for box in boxes
+    kept = widest_first(
+        maximal(_replaced_at(boxes, possible, lambda place, states: intersection(states, possible[place])))
     )
-    kept = widest_first(maximal(parts))
-    if all(filled(variable, possible) == possible for variable, possible in about):
+    gaps = [place for place, states in possible.items() if filled(variables[place], states) != states]
+    if not gaps:
         return kept
-    return [
-        tuple(_reaching_over(v, states, possible) for states, (v, possible) in zip(box, about, strict=True))
-        for box in kept
-    ]
+    return list(
+        _replaced_at(kept, gaps, lambda place, states: _reaching_over(variables[place], states, possible[place]))
+    )
+
+
+def _replaced_at(
+    boxes: Iterable[Box], places: Collection[int], change: Callable[[int, Ranges], Ranges]
+) -> Iterator[Box]:
+    for box in boxes:
+        changed = list(box)
+        for place in places:
+            changed[place] = change(place, changed[place])
+        yield tuple(changed)
 
 
 def _reaching_over(variable: Variable, states: Ranges, possible: Ranges) -> Ranges:

@@ -316,7 +316,8 @@ class DecisionGraph(ByFields, ClassifierBase):
         if possible.bounds.keys().isdisjoint(members):
             return graph._boxes(*asked, limit=limit, certain=certain, timeout=timeout)
         found = graph._boxes(*asked, certain=certain, timeout=timeout)
-        return possible_parts(found, [(self.variables[v], possible.states(v)) for v in members])[:limit]
+        bounds = {place: possible.bounds[v] for place, v in enumerate(members) if v in possible.bounds}
+        return possible_parts(found, [self.variables[v] for v in members], bounds)[:limit]
 
     def _boxes(
         self, question: Question, kind: Kind, members: Sequence[int], intervals: bool, **limits: Any

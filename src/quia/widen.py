@@ -201,7 +201,8 @@ def _largest(question: Question, of: Sequence[int]) -> Box:
 
 def _possible(boxes: Iterable[Box], question: Question, of: Sequence[int]) -> list[Box]:
     """What of boxes is possible, the largest, the widest first."""
-    return possible_parts(boxes, [(question.variables[v], question.within.states(v)) for v in of])
+    bounds = {place: question.within.bounds[v] for place, v in enumerate(of) if v in question.within.bounds}
+    return possible_parts(boxes, [question.variables[v] for v in of], bounds)
 
 
 def _boxes_around(

@@ -6,10 +6,11 @@ and constraints end, and what ties features to each other makes a constrained cl
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from quia import conditions
@@ -220,8 +221,20 @@ def worlds_of(
     constraints = constraints_of(classifier, given)
     conditions_given = _mapping(within, "within", '{"age": ">= 52"}')
     base = _kept(classifier, conditions_given, constraints)
-    if not (only_up or only_down or near):
+    own = (only_up, only_down, near)
+    if all(each is None or (isinstance(each, _PLAIN) and not each) for each in own):
         return base
+    if not all(each is None or isinstance(each, _PLAIN) for each in own):
+        return _directed(classifier, base, *own)
+    key = (_key(conditions_given), constraints, repr(own))
+    return _remembered(classifier, key, lambda: _directed(classifier, base, *own))
+
+
+_PLAIN = (str, list, tuple, dict)  # what is told apart by its text
+
+
+def _directed(classifier: Classifier, base: Worlds, only_up: Any, only_down: Any, near: Any) -> Worlds:
+    """The worlds in which an instance can moreover only go up or down from where it is, or not far."""
     variables = base.possible.variables
     index = {variable.name: v for v, variable in enumerate(variables)}
     rising, falling = (
@@ -308,16 +321,24 @@ def _kept(classifier: Classifier, within: Mapping[str, Any], constraints: tuple[
     if not within and not constraints:
         every = Region(tuple(classifier.variables))
         return Worlds(classifier, every, every)
-    key = (tuple(sorted((str(name), repr(said)) for name, said in within.items())), constraints)
-    made: dict[Any, Worlds] | None = None
-    if hasattr(classifier, "__dict__"):
+    made = partial(_everywhere, classifier, within, constraints)
+    return _remembered(classifier, (_key(within), constraints), made)
+
+
+def _key(within: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((str(name), repr(said)) for name, said in within.items()))
+
+
+def _remembered(classifier: Classifier, key: tuple[Any, ...], make: Callable[[], Worlds]) -> Worlds:
+    """What is made once for a classifier; the last few are kept with it, if it can keep something."""
+    made: dict[Any, Worlds] | None = classifier.__dict__.get("_worlds") if hasattr(classifier, "__dict__") else {}
+    if made is None:
         made = classifier.__dict__.setdefault("_worlds", {})
-        if key in made:
-            return made[key]
-    found = _everywhere(classifier, within, constraints)
-    if made is not None:
-        while len(made) >= _KEPT:
-            made.pop(next(iter(made)), None)
+    found = made.get(key)
+    if found is None:
+        found = make()
+        if len(made) >= _KEPT:
+            made.clear()  # at once, as other threads may ask meanwhile
         made[key] = found
     return found
 
