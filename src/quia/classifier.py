@@ -121,6 +121,27 @@ class ClassifierBase:
         return self.classes[decide_instance(self, self.encode(instance), instance)]
 
 
+class ClassifierOfModel(ClassifierBase):
+    """What classifiers have alike that ask another one, their `model`."""
+
+    model: Classifier
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        """What the model is called."""
+        return self.model.kind
+
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The notes of the model."""
+        return tuple(self.model.notes)
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """How large the model is."""
+        return self.model.sizes
+
+
 class HasCompleteReason(Protocol):
     """A classifier whose complete reason has a closed form, at least where nothing but frozen variables is held."""
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.caching import cached_property
-from quia.classifier import ChecksPlainly, Classifier, ClassifierBase, DecidesRows, Reduces, escape_within, offers
+from quia.classifier import ChecksPlainly, Classifier, ClassifierOfModel, DecidesRows, Reduces, escape_within, offers
 from quia.constraint import IMPOSSIBLE, POSSIBLE, Constraint
 from quia.errors import MissingValue
 from quia.given import Given
@@ -40,7 +40,7 @@ _MOST_KEPT = 1000
 
 
 @dataclass(frozen=True, eq=False)
-class Constrained(ByFields, ClassifierBase):
+class Constrained(ByFields, ClassifierOfModel):
     """A classifier in the worlds that a constraint leaves possible; the last of its classes is *impossible*.
 
     `model` is over the same variables as the constraint; `parts` are that again, in such that no two are about the same
@@ -60,21 +60,6 @@ class Constrained(ByFields, ClassifierBase):
     def classes(self) -> tuple[str, ...]:  # type: ignore[override]
         """The model's classes, and that of what is impossible."""
         return (*self.model.classes, "impossible")
-
-    @property
-    def kind(self) -> str:  # type: ignore[override]
-        """What the model is called."""
-        return self.model.kind
-
-    @property
-    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The notes of the model."""
-        return tuple(self.model.notes)
-
-    @property
-    def sizes(self) -> Mapping[str, int]:
-        """How large the model is."""
-        return self.model.sizes
 
     @property
     def impossible(self) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.caching import cached_property
-from quia.classifier import Classifier, ClassifierBase, offers
+from quia.classifier import Classifier, ClassifierOfModel, offers
 from quia.cuts import Cut
 from quia.pickling import ByFields
 from quia.ranges import Ranges, intersection, union
@@ -111,7 +111,7 @@ def refined(classifier: Classifier, variables: tuple[Variable, ...]) -> Classifi
 
 
 @dataclass(frozen=True, eq=False)
-class Refined(ByFields, ClassifierBase):
+class Refined(ByFields, ClassifierOfModel):
     """Any classifier over variables with more cuts: its states are found again in those that it knows."""
 
     model: Classifier
@@ -121,16 +121,6 @@ class Refined(ByFields, ClassifierBase):
     def classes(self) -> tuple[str, ...]:  # type: ignore[override]
         """The classes of the model."""
         return tuple(self.model.classes)
-
-    @property
-    def kind(self) -> str:  # type: ignore[override]
-        """What the model is called."""
-        return self.model.kind
-
-    @property
-    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """The notes of the model."""
-        return tuple(self.model.notes)
 
     @property
     def given(self) -> tuple[Any, ...]:  # type: ignore[override]
