@@ -89,13 +89,16 @@ def general_boxes(
     for v, name in zip(members, names, strict=True):
         sets = general_oracle.sets_of_states(subject.d, name, intervals)
         allowed = states_in(question.within.states(v))
+        if kind == "necessary":
+            pools.append([s for s in sets if allowed.issuperset(s) and own[v] not in s])
+            continue
         ends_well = [s for s in sets if s == reaching_over(question, v, s)]
-        pools.append(
-            [tuple(x for x in s if x in allowed) for s in ends_well if (own[v] in s) == (kind == "sufficient")]
-        )
+        pools.append([tuple(x for x in s if x in allowed) for s in ends_well if own[v] in s])
     boxes = (tuple(zip(names, chosen, strict=True)) for chosen in product(*pools))
     is_good = points.isdisjoint if kind == "sufficient" else points.issuperset
     found = general_oracle.maximal(box for box in boxes if is_good(general_oracle.points(box)))
+    if kind == "necessary":
+        return found
     return [
         tuple((name, reaching_over(question, v, states)) for v, (name, states) in zip(members, box, strict=True))
         for box in found

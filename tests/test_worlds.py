@@ -98,7 +98,7 @@ def test_formulas_and_text_ask_the_same(clinic: quia.DecisionGraph) -> None:
 
 
 @pytest.mark.parametrize("intervals", [True, False])
-def test_a_condition_reaches_over_what_is_impossible_and_ends_at_what_is_possible(
+def test_a_condition_reaches_over_what_is_impossible_and_a_change_does_not(
     clinic: quia.DecisionGraph, intervals: bool
 ) -> None:
     """However it is found: nobody is between 50 and 60, so 'age in (40, 70]' says what 'up to 50, or over 60' does."""
@@ -110,9 +110,11 @@ def test_a_condition_reaches_over_what_is_impossible_and_ends_at_what_is_possibl
         quia.verify(model, old, reason, "sufficient", maximal=True, intervals=intervals, **ages)
         with pytest.raises(quia.Refuted, match="not maximal"):
             quia.verify(model, old, {"age": "(40, 50]"}, "sufficient", maximal=True, intervals=intervals, **ages)
-        (change,) = quia.explain(model, young, **ages).necessary_reasons(general=True, intervals=intervals)
-        assert [literal.text for literal in change.changes] == ["(40, 70]"]
-        quia.verify(model, young, change, "necessary", maximal=True, intervals=intervals, **ages)
+        changes = list(quia.explain(model, young, **ages).necessary_reasons(general=True, intervals=intervals))
+        told = [literal.text for change in changes for literal in change.changes]
+        assert told == (["(40, 50]", "(60, 70]"] if intervals else ["(40, 50] or (60, 70]"]), "nobody can become 55"
+        for change in changes:
+            quia.verify(model, young, change, "necessary", maximal=True, intervals=intervals, **ages)
 
 
 def test_a_share_is_one_of_the_range_that_the_model_knows() -> None:
@@ -138,3 +140,17 @@ def test_what_cannot_be_otherwise_alone_is_told(clinic: quia.DecisionGraph) -> N
     )
     assert not why.even_if(["age"]).is_vacuous
     assert "vacuous" not in why.even_if(["age"]).to_dict()
+
+
+def test_boxes_of_impossible_numbers_alone_are_none() -> None:
+    """Where boxes of changes are put together, what they share may be nothing but what nobody has."""
+    x, y, c = quia.Variable.numeric("x", [3]), quia.Variable.numeric("y", [2]), quia.Variable.nominal("c", ["a", "b"])
+    edges = [(), (), ((((0, 0),), 0), (((1, 1),), 1)), ((((0, 0),), 2), (((1, 1),), 1))]
+    graph = quia.DecisionGraph.build([x, y, c], ["K0", "K1"], [-1, -1, 1, 0], [0, 1, -1, -1], edges)
+    given = ["y != 0.5", "x > 2.5 <-> (c=b <-> (x <= 3 <-> y <= 1))"]
+    d = graph.to_dict()
+    for model in (graph, contract.Subject(graph, d).twin(Random(3))):
+        why = quia.explain(model, {"x": 4, "y": 3, "c": "b"}, given=given)
+        found = [r.changes for r in why.necessary_reasons(general=True, intervals=False)]
+        told = {tuple(map(str, changes)) for changes in found}
+        assert told == {("x in (2.5, 3]", "y < 0.5 or in (0.5, 1]"), ("x <= 2.5", "y in (1, 2]")}

@@ -149,7 +149,7 @@ def test_rows_are_explained_as_one_by_one(kind: str, tmp_path: Path) -> None:
 
 
 def test_gaps_in_what_is_possible_of_a_number() -> None:
-    """The kernel knows of intervals alone, so such rows are explained one by one."""
+    """Conditions reach over them, and changes do not: rows of which one would are explained one by one."""
     rng, tried = Random(7), 0
     while tried < 12:
         model = MODELS["tree"](rng, Path())

@@ -404,9 +404,12 @@ class Worlds:
         """The cells that a feature has in some possible world."""
         return tuple(np.unique(self.points[self.is_possible, self.at[name]]).tolist())
 
-    def sets(self, name: str, cells: Sequence[int], intervals: bool) -> Iterator[Cells]:
-        """Every set of some cells that may be said of a feature: for intervals, no possible number lies between."""
-        place = {at: rank for rank, at in enumerate(self.reachable(name))}
+    def sets(self, name: str, cells: Sequence[int], intervals: bool, reaching: bool) -> Iterator[Cells]:
+        """Every set of some cells that may be said of a feature: for intervals, no number lies between.
+
+        Of sets that are `reaching` over what is impossible, no possible number does.
+        """
+        place = {at: rank for rank, at in enumerate(self.reachable(name) if reaching else range(len(self.cells[name])))}
         for size in range(1, len(cells) + 1):
             for chosen in combinations(cells, size):
                 numbers = [place[at] for at in chosen if self.cells[name][at][0] is not None]
@@ -426,7 +429,7 @@ class Worlds:
         for axis, name in enumerate(names):
             others = tuple(i for i in range(len(names)) if i != axis)
             some = np.flatnonzero(good.any(axis=others)).tolist()
-            sets = self.sets(name, some, intervals)
+            sets = self.sets(name, some, intervals, holds_own)
             pools.append([s for s in sets if self.own[name] in s] if holds_own else list(sets))
         found: list[tuple[Cells, ...]] = []
         for chosen in product(*pools[:-1]):
@@ -440,6 +443,8 @@ class Worlds:
         for box in widest:
             if not any(all(set(a) <= set(b) for a, b in zip(box, other, strict=True)) for other in kept):
                 kept.append(box)
+        if not holds_own:
+            return [tuple(zip(names, box, strict=True)) for box in kept]
         return [tuple((name, self.filled(name, cells)) for name, cells in zip(names, box, strict=True)) for box in kept]
 
     def filled(self, name: str, cells: Cells) -> Cells:

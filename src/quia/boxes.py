@@ -6,9 +6,9 @@ Glossary: a *shape* is what a variable's set may be: any set, or an interval of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, product
 
 from quia.ranges import Ranges, as_listed, covers, difference, intersection, members, size, union
 from quia.variables import Variable
@@ -41,6 +41,18 @@ class Shape:
         numbers = self.numbers_of(kept)
         wanted = [above, below] if not numbers else [above if numbers[0][0] < state else below]
         return [difference(states, side) for side in wanted]
+
+    def parts(self, states: Ranges) -> list[Ranges]:
+        """The largest sets of this shape within some states.
+
+        >>> Shape.of(Variable.numeric("W", [1, 2, 3], missing=True)).parts(((0, 1), (3, 4)))
+        [((0, 1), (4, 4)), ((3, 4),)]
+        """
+        numbers = self.numbers_of(states)
+        if len(numbers) <= 1:
+            return [states]
+        others = difference(states, numbers)
+        return [union((run, *others)) for run in numbers]
 
     def numbers_of(self, states: Ranges) -> Ranges:
         """The states that must be neighbours."""
@@ -95,30 +107,37 @@ def widest_first(boxes: Iterable[Box]) -> list[Box]:
     return sorted(boxes, key=lambda box: (-width(box), tuple(map(as_listed, box))))
 
 
-def possible_parts(boxes: Iterable[Box], variables: Sequence[Variable], possible: Mapping[int, Ranges]) -> list[Box]:
-    """What of boxes is possible, if at some places only these states are: the largest, the widest first.
+def forcing_parts(boxes: Iterable[Box], variables: Sequence[Variable], possible: Mapping[int, Ranges]) -> list[Box]:
+    """What of boxes around an instance is possible, if at some places only these states are: the widest first.
 
-    What is impossible does not count, but numbers reach over it.
+    What is impossible does not count, but as nobody has it, conditions on numbers reach over it.
     """
-    kept = widest_first(
-        maximal(_replaced_at(boxes, possible, lambda place, states: intersection(states, possible[place])))
-    )
+    kept = widest_first(maximal(_possible(boxes, possible)))
     gaps = [place for place, states in possible.items() if filled(variables[place], states) != states]
-    if not gaps:
-        return kept
-    return list(
-        _replaced_at(kept, gaps, lambda place, states: _reaching_over(variables[place], states, possible[place]))
-    )
+    return [_changed(box, gaps, lambda at, states: _reaching_over(variables[at], states, possible[at])) for box in kept]
 
 
-def _replaced_at(
-    boxes: Iterable[Box], places: Collection[int], change: Callable[[int, Ranges], Ranges]
-) -> Iterator[Box]:
+def changing_parts(boxes: Iterable[Box], shapes: Sequence[Shape], possible: Mapping[int, Ranges]) -> list[Box]:
+    """What of boxes of changes is possible, if at some places only these states are: the largest, the widest first.
+
+    Each state of theirs can be changed to, so that no condition reaches over what is impossible.
+    """
+    parts = (product(*map(Shape.parts, shapes, box)) for box in _possible(boxes, possible))
+    return widest_first(maximal(each for of_box in parts for each in of_box))
+
+
+def _possible(boxes: Iterable[Box], possible: Mapping[int, Ranges]) -> Iterator[Box]:
     for box in boxes:
-        changed = list(box)
-        for place in places:
-            changed[place] = change(place, changed[place])
-        yield tuple(changed)
+        part = _changed(box, possible, lambda at, states: intersection(states, possible[at]))
+        if all(part):
+            yield part
+
+
+def _changed(box: Box, places: Iterable[int], change: Callable[[int, Ranges], Ranges]) -> Box:
+    changed = list(box)
+    for place in places:
+        changed[place] = change(place, changed[place])
+    return tuple(changed)
 
 
 def _reaching_over(variable: Variable, states: Ranges, possible: Ranges) -> Ranges:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -58,7 +58,7 @@ def as_constraints(given: Any) -> tuple[str | Formula, ...]:
     if given is None:
         return ()
     several = (given,) if isinstance(given, (str, Formula)) else given
-    if not isinstance(several, Iterable):
+    if isinstance(several, (bytes, Mapping)) or not isinstance(several, Iterable):
         raise InstanceError(f"given is {shown(given)}; give a constraint such as 'a=yes -> b > 3', or a list of these")
     several = tuple(several)
     for each in several:
@@ -232,8 +232,8 @@ class _Compiler:
             root = diagram.joined(AND, [diagram.compile(formula) for formula in formulas])
         except TooLarge:
             raise TooLarge(
-                f"the constraints take more than {MOST_NODES:,} nodes when they are put together; give fewer, or such"
-                " that speak of fewer features at a time",
+                f"the constraints take more than {MOST_NODES:,} nodes, or too many branches; give fewer, or such that"
+                " speak of fewer features, or compare with fewer numbers, at a time",
                 limit=MOST_NODES,
             ) from None
         return self._flat(root, text)

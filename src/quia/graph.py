@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quia import _kernel
-from quia.boxes import possible_parts
+from quia.boxes import Shape, changing_parts, forcing_parts
 from quia.caching import cached_property
 from quia.classifier import ClassifierBase
 from quia.consistent import Edges, establish
@@ -317,7 +317,10 @@ class DecisionGraph(ByFields, ClassifierBase):
             return graph._boxes(*asked, limit=limit, certain=certain, timeout=timeout)
         found = graph._boxes(*asked, certain=certain, timeout=timeout)
         bounds = {place: possible.bounds[v] for place, v in enumerate(members) if v in possible.bounds}
-        return possible_parts(found, [self.variables[v] for v in members], bounds)[:limit]
+        variables = [self.variables[v] for v in members]
+        if kind == "sufficient":
+            return forcing_parts(found, variables, bounds)[:limit]
+        return changing_parts(found, [Shape.of(variable, intervals) for variable in variables], bounds)[:limit]
 
     def _boxes(
         self, question: Question, kind: Kind, members: Sequence[int], intervals: bool, **limits: Any

@@ -125,10 +125,11 @@ class _Check:
     """Whether a claim, which is true of the instance, is a reason.
 
     `statements` are what it says of each variable, by its index; `box` are those that are as wide as they can be in a
-    reason that is maximal.
+    reason that is maximal. Conditions reach over impossible numbers; changes, which somebody is to make, do not.
     """
 
     box: Mapping[int, Statement]
+    reaches_over = True
 
     def __init__(self, classifier: Classifier, question: Question, claim: Claim, clock: Clock) -> None:
         self.clock, self.classifier, self.question, self.by_name = clock, classifier, question, claim.by_name
@@ -164,7 +165,9 @@ class _Check:
                 )
             others = difference(self.question.within.states(v), statement.states)
             if in_intervals and numbers:
-                others = intersection(others, _beside(statement, numbers[0], others))
+                last = len(statement.variable.cuts)
+                beside = others if self.reaches_over else ((0, last),)
+                others = intersection(others, _beside(numbers[0], beside, last))
             added = self._addable(sets, v, others)
             if added:
                 # A number beside 'missing' begins an interval; two that are apart would be none.
@@ -285,6 +288,8 @@ class _Necessary(_NecessaryByStates):
     `box` are the changes: what holds where a statement does not.
     """
 
+    reaches_over = False
+
     def check(self) -> None:
         changes = {v: statement.negated for v, statement in self.statements.items()}
         for v, change in changes.items():
@@ -343,10 +348,9 @@ class _Necessary(_NecessaryByStates):
         )
 
 
-def _beside(statement: Statement, numbers: tuple[int, int], possible: Ranges) -> Ranges:
-    """The possible states next to an interval of a numeric variable's numbers, and that of missing values."""
+def _beside(numbers: tuple[int, int], possible: Ranges, last: int) -> Ranges:
+    """The possible numbers next to an interval of a variable's numbers, up to the last, and *missing*."""
     low, high = numbers
-    last = len(statement.variable.cuts)
     below = [min(b, low - 1) for a, b in intersection(possible, ((0, last),)) if a < low]
     above = [max(a, high + 1) for a, b in intersection(possible, ((0, last),)) if b > high]
     return union([*((state, state) for state in (*below[-1:], *above[:1])), (last + 1, last + 1)])

@@ -19,9 +19,10 @@ from quia.boxes import (
     Refute,
     Shape,
     around,
+    changing_parts,
     filled,
+    forcing_parts,
     growing,
-    possible_parts,
     remainder,
     unions,
 )
@@ -186,12 +187,13 @@ def forcing_boxes(
         found = escape_within(classifier, question, question.within.replaced(dict(zip(of, box, strict=True))), clock)
         return None if found is None else tuple(found[v] for v in of)
 
-    largest = _largest(question, of)
+    largest, variables = _largest(question, of), [question.variables[v] for v in of]
     try:
         found = _all_or_some(_boxes_around(refute, centre, largest, _shapes(question, of, intervals), calls))
     except SomeBoxes as late:
-        raise SomeBoxes(_possible(late.boxes, question, of), widest=late.widest, in_time=late.in_time) from None
-    return _possible(found, question, of)
+        some = forcing_parts(late.boxes, variables, _bounds(question, of))
+        raise SomeBoxes(some, widest=late.widest, in_time=late.in_time) from None
+    return forcing_parts(found, variables, _bounds(question, of))
 
 
 def _largest(question: Question, of: Sequence[int]) -> Box:
@@ -199,10 +201,9 @@ def _largest(question: Question, of: Sequence[int]) -> Box:
     return tuple(filled(question.variables[v], question.within.states(v)) for v in of)
 
 
-def _possible(boxes: Iterable[Box], question: Question, of: Sequence[int]) -> list[Box]:
-    """What of boxes is possible, the largest, the widest first."""
-    bounds = {place: question.within.bounds[v] for place, v in enumerate(of) if v in question.within.bounds}
-    return possible_parts(boxes, [question.variables[v] for v in of], bounds)
+def _bounds(question: Question, of: Sequence[int]) -> dict[int, Ranges]:
+    """What is possible at the places of a box, where not everything is."""
+    return {place: question.within.bounds[v] for place, v in enumerate(of) if v in question.within.bounds}
 
 
 def _boxes_around(
@@ -257,7 +258,8 @@ def necessary_boxes(
         found = _all_or_some(find(classifier, question, of, others, shapes, clock, calls))
     except SomeBoxes as late:
         # Two of them may be one with others.
-        raise SomeBoxes(_possible(late.boxes, question, of), widest=False, in_time=late.in_time) from None
+        some = changing_parts(late.boxes, shapes, _bounds(question, of))
+        raise SomeBoxes(some, widest=False, in_time=late.in_time) from None
     steps = iter(range(_MOST_JOINED)) if calls is not None else count()
 
     def step() -> None:
@@ -266,9 +268,10 @@ def necessary_boxes(
             raise Enough
 
     try:
-        return _possible(unions(found, shapes, step), question, of)
+        return changing_parts(unions(found, shapes, step), shapes, _bounds(question, of))
     except OutOfTime as late:
-        raise SomeBoxes(_possible(found, question, of), widest=False, in_time=isinstance(late, Enough)) from None
+        some = changing_parts(found, shapes, _bounds(question, of))
+        raise SomeBoxes(some, widest=False, in_time=isinstance(late, Enough)) from None
 
 
 def _changing_boxes(

@@ -107,7 +107,7 @@ class Worlds:
                 region = Region(self.within.variables, {v: ranges})
                 raise InstanceError(
                     f"the instance is impossible: {_has(self.within.variables[v], states[v], instance)}, but what is"
-                    f" possible is within {region}; correct the one or the other"
+                    f" possible is within {brief(str(region), 600)}; correct the one or the other"
                 )
         for broken in () if self.given is None else self.given.broken(states):
             has = [_has(self.within.variables[v], states[v], instance) for v in broken.tested if states[v] != UNKNOWN]
@@ -293,7 +293,7 @@ def _reach(variable: Variable, given: Any) -> float:
     text = str(given).strip()
     share = text.endswith("%")
     try:
-        number = float(text[:-1] if share else text) if not isinstance(given, bool) else -1.0
+        number = float(text[:-1] if share else text) if not isinstance(given, bool) and "_" not in text else -1.0
     except ValueError:
         number = -1.0
     if not 0 <= number < float("inf"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +13,7 @@ from quia.batch import one_by_one, weighed
 from quia.batch.answers import LARGEST_COUNT, Answers, Numbers
 from quia.batch.lists import Bools, Gathered, Ints, Lists
 from quia.batch.question import Request
-from quia.batch.regions import Conditions, Listed, Regions
+from quia.batch.regions import Conditions, Listed, Regions, reaching_over
 from quia.batch.superfluous import marked
 from quia.batch.table import States as Rows
 from quia.batch.table import distinct
@@ -24,6 +24,7 @@ from quia.explanation import Explanation
 from quia.families import MEMORY
 from quia.patience import Clock
 from quia.question import Question
+from quia.ranges import difference
 from quia.reason import KINDS, Kind, Members
 from quia.region import Region
 from quia.variables import UNKNOWN
@@ -57,10 +58,32 @@ def _in_boxes(classifier: Batches, rows: Rows, request: Request, near: Region | 
         own = np.ascontiguousarray(rows[group])
         possible = worlds.bounds(own[0].tolist(), near) if len(own) else worlds.possible
         batch = classifier.boxed(possible) if possible.bounds else classifier.batch
-        parts.append(_by_kernel(_Kernel(classifier, batch, request, near), own))
+        found = _by_kernel(_Kernel(classifier, batch, request, near), own)
+        parts.append(
+            _without_reaching_over(
+                found, own, possible, partial(one_by_one.answer, classifier, request=request, near=near)
+            )
+        )
     place = np.empty(len(rows), np.int64)
     place[np.concatenate(groups)] = np.arange(len(rows))
     return Answers.join(parts).take(place) if len(groups) > 1 else parts[0]
+
+
+def _without_reaching_over(
+    found: Answers, rows: Rows, possible: Region, answer_rows: Callable[[Rows], Answers]
+) -> Answers:
+    """The answers, those of rows made anew whose changes reach over what is impossible: nobody can change to that."""
+    bad = np.zeros(len(rows), bool)
+    for name, lists in found.lists.items():
+        if isinstance(lists, Listed) and "sufficient" not in name and possible.bounds:
+            reaches = reaching_over(lists.regions, possible)
+            bad[np.repeat(np.arange(len(rows)), np.diff(lists.set_start))[reaches[lists.which]]] = True
+    again = np.flatnonzero(bad)
+    if not len(again):
+        return found
+    place = np.arange(len(rows))
+    place[again] = np.arange(len(rows), len(rows) + len(again))
+    return Answers.join([found, answer_rows(np.ascontiguousarray(rows[again]))]).take(place)
 
 
 _FEW = 200
@@ -242,8 +265,21 @@ def _counterfactuals(kernel: _Kernel, rows: Rows, decision: Ints, void: Bools, f
             boxes.setdefault(variables, []).append(box)
         if boxes:
             question = kernel.question(own, int(decision[row]))
-            known = boxes if is_direct and not is_partial[row] else None
+            known = boxes if is_direct and not is_partial[row] and not _reach_over(boxes, question) else None
             most = kernel.request.counterfactuals
             gathered.add_changes(one_by_one.first_changes(classifier, question, boxes, most, known=known)[0])
         gathered.end_row(bool(shortest.known[row]))
     return Listed.of(gathered.lists())
+
+
+def _reach_over(boxes: Mapping[Members, list[Box]], question: Question) -> bool:
+    """Whether one of some boxes has states that are not possible."""
+    bounds = question.possible.bounds
+    return any(
+        difference(states, bounds[v])
+        for members, found in boxes.items()
+        if not bounds.keys().isdisjoint(members)
+        for box in found
+        for v, states in zip(members, box, strict=True)
+        if v in bounds
+    )

@@ -15,6 +15,7 @@ from quia.batch.table import from_numpy, to_numpy
 from quia.boxes import Box
 from quia.ranges import Ranges
 from quia.reason import Members
+from quia.region import Region
 
 Hashes = npt.NDArray[np.uint64]
 
@@ -97,6 +98,23 @@ class Regions:
         before = np.cumsum([0, *(len(part.conditions) for part in parts[:-1])])
         members = [part.members + shift for part, shift in zip(parts, before.tolist(), strict=True)]
         return Regions(conditions, join_starts([part.start for part in parts]), np.concatenate(members))
+
+
+def reaching_over(regions: Regions, possible: Region) -> Bools:
+    """Which regions have states that are not possible, between others that are."""
+    conditions = regions.conditions
+    of_range = np.repeat(conditions.variables, np.diff(conditions.range_start))
+    width = conditions.high - conditions.low + 1
+    for v, ranges in possible.bounds.items():
+        mine = np.flatnonzero(of_range == v)
+        for low, high in ranges:
+            shared = np.minimum(conditions.high[mine], high) - np.maximum(conditions.low[mine], low) + 1
+            width[mine] -= np.maximum(shared, 0)
+    width[~np.isin(of_range, list(possible.bounds))] = 0
+    of_condition = np.repeat(np.arange(len(conditions)), np.diff(conditions.range_start))
+    reaches = np.bincount(of_condition, width, len(conditions))[regions.members] > 0
+    of_region = np.repeat(np.arange(len(regions)), np.diff(regions.start))
+    return np.bincount(of_region, reaches, len(regions)) > 0
 
 
 @dataclass(frozen=True, slots=True)
