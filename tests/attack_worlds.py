@@ -21,7 +21,6 @@ import numpy as np
 
 import oracle
 import quia
-from quia.constrained import Constrained
 from worlds_cases import MODELS, Model, random_case, random_formula
 from worlds_oracle import Box, Case, Cells, Worlds, asking
 
@@ -224,9 +223,8 @@ def check_other(worlds: Worlds, why: Any, model: Model, rng: Random) -> None:
     if len(theirs.classes_of_completions) != 1:
         return
     if not theirs.possible_classes:
-        asked = why.classifier  # of features that are not tied, the other instance may have what it has
-        if isinstance(asked, Constrained) and asked.decide(asked.encode(other)) == asked.impossible:
-            refused(lambda: why.is_congruent(other), theirs, "congruence with what is impossible")
+        refused(lambda: why.is_congruent(other), theirs, "congruence with what is impossible")
+        refused(lambda: why.common_reason(other), theirs, "a common reason with what is impossible")
         return
     same(why.is_congruent(other), worlds.is_congruent(other), f"congruent with {other}")
     common = why.common_reason(other)
@@ -397,7 +395,7 @@ def refused(ask: Any, worlds: Worlds, what: str) -> None:
         raise Disagreement(f"{what} is answered")
     case = worlds.case
     broken = [formula for formula in case.given if not asking(case, given=(formula,), within={}).possible_classes]
-    known = {name for name, value in case.instance.items() if value is not None}
+    known = {x for x, value in case.instance.items() if value is not None or worlds.features[x].missing}
     broken += [f for _, f in case.within.values() if known.issuperset(f.features) and not f.holds(case.instance)]
     if broken and not any(all(x in message for x in formula.features) for formula in broken):
         raise Disagreement(f"{what}: {message!r} names none of {[f.text for f in broken]}")

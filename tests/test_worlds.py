@@ -154,3 +154,13 @@ def test_boxes_of_impossible_numbers_alone_are_none() -> None:
         found = [r.changes for r in why.necessary_reasons(general=True, intervals=False)]
         told = {tuple(map(str, changes)) for changes in found}
         assert told == {("x in (2.5, 3]", "y < 0.5 or in (0.5, 1]"), ("x <= 2.5", "y in (1, 2]")}
+
+
+def test_another_instance_must_be_possible_too(clinic: quia.DecisionGraph) -> None:
+    """By the same conditions and constraints, in the same words; directions are the first one's own."""
+    why = quia.explain(clinic, MAN, given=RULE, within={"age": "<= 60"}, only_up=["age"])
+    assert why.is_congruent({**MAN, "age": 10})
+    with pytest.raises(quia.InstanceError, match="age is 70, but what is possible is within age <= 60"):
+        why.is_congruent({**MAN, "age": 70})
+    with pytest.raises(quia.InstanceError, match="it breaks the constraint pregnant=yes -> sex=F, as sex=M and"):
+        why.common_reason({**MAN, "pregnant": "yes"})

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quia.answer import Answer, Shares
 from quia.arguments import feature_indices, flag, seconds, several, whole_or_all
-from quia.asking import ask
+from quia.asking import Terms
 from quia.bias import Bias
 from quia.caching import cached_property
 from quia.classifier import (
@@ -31,7 +31,7 @@ from quia.classifier import (
 from quia.complete import complete_reason, of_necessary, of_sufficient
 from quia.constrained import Constrained
 from quia.counterfactual import Counterfactuals, changes, told, without_missing
-from quia.errors import InstanceError, TooLarge, Unsupported, with_article
+from quia.errors import TooLarge, Unsupported, with_article
 from quia.extents import within_table
 from quia.families import Families, FindsReasons, Found
 from quia.general import GeneralReasons
@@ -47,6 +47,7 @@ from quia.search import SearchedReasons
 from quia.superfluous import Superfluity
 from quia.variables import UNKNOWN, decide_instance
 from quia.widen import Widening, common_reason
+from quia.worlds import Worlds
 
 if TYPE_CHECKING:
     from quia.even_if import EvenIf
@@ -96,9 +97,8 @@ def explain(
     classifier = loaded(classifier)
     if data is not None and not isinstance(data, Reference) and offers(classifier, TakesRanges):
         classifier = within_table(classifier, data)
-    asked, question = ask(
+    terms = Terms.of(
         classifier,
-        instance,
         against=against,
         frozen=frozen,
         costs=costs,
@@ -108,8 +108,9 @@ def explain(
         near=near,
         given=given,
     )
+    asked, question = terms.at(instance)
     reference = None if data is None else Reference.of_table(asked, data)
-    return Explanation(asked, given_values(asked.variables, instance), question, reference)
+    return Explanation(asked, given_values(asked.variables, instance), question, reference, terms.worlds)
 
 
 def _undecided(what: str, timeout: float | None) -> TooLarge:
@@ -138,6 +139,7 @@ class Explanation(ByFields, AboutQuestion):
     instance: Mapping[str, Any]
     question: Question
     reference: Reference | None = None
+    worlds: Worlds | None = field(default=None, repr=False)
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -384,13 +386,10 @@ class Explanation(ByFields, AboutQuestion):
         return [v for v in self.classifier.tested if states[v] != self.states[v]]
 
     def _encoded(self, other_instance: Any) -> tuple[int, ...]:
+        if self.worlds is not None:  # directions and distances are this instance's own, and bind no other
+            self.worlds.check_instance(self.worlds.classifier.encode(other_instance), other_instance)
         states = self.classifier.encode(other_instance)
-        label = decide_instance(self.classifier, states, other_instance)  # refuses what is not decided
-        if isinstance(self.classifier, Constrained) and label == self.classifier.impossible:
-            raise InstanceError(
-                f"the other instance is impossible: it breaks one of the constraints {'; '.join(self.question.told)};"
-                " correct the one or the other"
-            )
+        decide_instance(self.classifier, states, other_instance)  # refuses what is not decided
         return states
 
     def holds_without(self, features: Collection[str], *, timeout: float | None = None) -> bool:

@@ -22,6 +22,7 @@ from quia.constraint import POSSIBLE
 from quia.cuts import Cut, Interval, number_text
 from quia.errors import GraphError, InstanceError, MissingValue, brief, did_you_mean, shown
 from quia.given import Given, compiled, constraints_of, contradiction
+from quia.pickling import ByFields
 from quia.question import given_values
 from quia.ranges import Ranges, covers
 from quia.refine import cut_at, fine_ranges, refined
@@ -32,7 +33,7 @@ _KEPT = 8  # how many worlds are kept with a classifier
 
 
 @dataclass(frozen=True)
-class Worlds:
+class Worlds(ByFields):
     """The worlds that count: which classifier answers in them, and what bounds each instance has.
 
     `possible` is what is possible at all, feature by feature; `given` the constraints. Variables in `rising` can only

@@ -133,7 +133,7 @@ def explanation_of(classifier: Classifier, asked: Mapping[str, Any]) -> Explanat
     asker, question = replace(terms, against=None).at(instance)
     if terms.against not in (None, terms.classes[question.decision]):
         asker, question = terms.at(instance)
-    return Explanation(asker, given_values(question.variables, instance), question)
+    return Explanation(asker, given_values(question.variables, instance), question, worlds=terms.worlds)
 
 
 def _terms(classifier: Classifier, asked: Mapping[str, Any], **how: Any) -> Terms:
