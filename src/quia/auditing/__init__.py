@@ -1,0 +1,1 @@
+"""Audits: what is true of a whole model and of its decisions on a table."""

@@ -1,0 +1,402 @@
+"""What an audit says: one document, which pages, texts and checks are made of (schema `quia/audit/1`).
+
+Every count of rows stands beside the number that it is a share of. What time did not suffice for is None, never a
+guess, and `unfinished` says it in words. Rows are numbered from 1 on. Conditions are as `Literal.condition` has them,
+instances as plain values, so that each claim can be checked with the model, and the table, alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+SCHEMA = "quia/audit/1"
+
+Value = str | int | float | bool | None
+Values = dict[str, Value]
+"""An instance: a value for each feature; None for one that is missing."""
+Condition = dict[str, Any]
+"""What is said of one feature, as `Literal.condition` has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """A file: its name, the path as it was given, its checksum and its size."""
+
+    name: str
+    path: str
+    sha256: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """A model: where it came from, what it is, how large."""
+
+    file: FileFacts | None
+    kind: str
+    sizes: dict[str, int]
+    classes: tuple[str, ...]
+    features: int
+    tested: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DataFacts:
+    """A table: where it came from, and how many rows it has."""
+
+    file: FileFacts | None
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What was asked: all that the answers depend on beside the model and the table.
+
+    `favourable` are classes, the best first; `orders` are those of nominal features' states, the lowest first; `share`
+    is how much of each class rules are to cover; `options` are how the model was read, and `compare_options` the other.
+    """
+
+    label: str | None = None
+    protected: tuple[str, ...] = ()
+    favourable: tuple[str, ...] = ()
+    orders: dict[str, tuple[str, ...]] | None = None
+    within: dict[str, str] | None = None
+    given: tuple[str, ...] = ()
+    share: float = 0.9
+    timeout: float | None = None
+    options: dict[str, Any] | None = None
+    compare_options: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Which model and table were audited, when, by what, and how."""
+
+    quia: str
+    made: str
+    case: str | None
+    command: str | None
+    model: ModelFacts
+    data: DataFacts
+    compared: ModelFacts | None
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """So many rows of so many."""
+
+    rows: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A row of the table, by its number and its values as the table has them."""
+
+    row: int
+    values: Values
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two instances that are alike but in the `differing` features, and their decisions."""
+
+    one: Values
+    other: Values
+    differing: tuple[str, ...]
+    decisions: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """How many rows, of those that have a decision, have this one."""
+
+    decision: str
+    rows: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """Why some rows have no decision, and the numbers of the first of them."""
+
+    why: str
+    rows: int
+    first: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """How the rows with one label were decided."""
+
+    label: str
+    rows: int
+    decided: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Decisions against labels: of `rows` that have a decision and a class as their label, how many are `right`.
+
+    `other` are labels that are no class, with the rows that have them; `without` is how many rows have no label.
+    """
+
+    column: str
+    rows: int
+    right: int
+    without: int
+    other: dict[str, int]
+    confusion: tuple[Confusion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """All rows of the table: how many have a decision, which, and why the others have none."""
+
+    rows: int
+    decided: int
+    classes: tuple[Decided, ...]
+    undecided: tuple[Undecided, ...]
+    labels: Labels | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Conditions that force a decision, whatever else an instance is: `rows` meet them.
+
+    `new` of these meet no rule before it in the list; `cumulated` rows meet this one or one before it.
+    """
+
+    conditions: tuple[Condition, ...]
+    text: str
+    rows: int
+    new: int
+    cumulated: int
+    example: Example
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Few rules that cover what was `wanted` of the rows with a decision; `covered` is what they do cover.
+
+    They were chosen greedily, each as what covers the most of what is left, from the general sufficient reasons of
+    `explained` rows. If not `complete`, time ran out before they covered what was wanted.
+    """
+
+    decision: str
+    of: int
+    wanted: int
+    covered: int
+    explained: int
+    complete: bool
+    rules: tuple[Rule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """What a feature does to decisions.
+
+    Whether some decision depends on it (`matters`; False is a proof, and if it is True, two instances that differ in it
+    alone are the `pair`); how many decisions it `alone` could change; in how many it is in a `shortest` sufficient
+    reason. `why` says why something is not known.
+    """
+
+    feature: str
+    tested: bool
+    matters: bool | None
+    pair: Pair | None
+    alone: Share | None
+    shortest: Share | None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """People alike in protected features: those who meet the conditions `where`; how they were decided, and labelled.
+
+    `right` of those `labelled` were decided as their label says.
+    """
+
+    name: str
+    where: tuple[Condition, ...]
+    rows: int
+    decided: dict[str, int]
+    labelled: int | None = None
+    right: int | None = None
+    confusion: tuple[Confusion, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """How many rows are decided so and could be decided otherwise."""
+
+    decision: str
+    otherwise: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupHanging:
+    """How many decisions on a group's people hang on protected features; how many would have fared `better` as whom.
+
+    `better` has for other groups how many would get a better decision if they were in that one, all else the same.
+    """
+
+    group: str
+    rows: int
+    of: int
+    better: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Hanging:
+    """How many decisions would change if only protected features changed, from which to which, and for whom.
+
+    `fixed` rows have no possible world that differs in these features alone. A row counts in each turn it could take.
+    """
+
+    rows: int
+    of: int
+    fixed: int
+    turns: tuple[Turn, ...]
+    groups: tuple[GroupHanging, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorstCase:
+    """Somebody who would have fared better with other protected features: the row as it is, and as it could be."""
+
+    row: int
+    values: Values
+    decision: str
+    other: Values
+    other_decision: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Whether something can happen to any instance at all: False is a proof that it cannot, True has a pair that shows it.
+
+    None is not known, and `why` says why.
+    """
+
+    can: bool | None
+    pair: Pair | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Protected:
+    """Protected features, one or several together: decisions by group, what hangs on them, and in the whole input space.
+
+    Those not `in_model` are columns of the table that the model does not know; no decision hangs on them.
+    """
+
+    features: tuple[str, ...]
+    in_model: tuple[str, ...]
+    groups: tuple[Group, ...]
+    hanging: Hanging | None
+    worst: tuple[WorstCase, ...]
+    depends: Proof
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Monotone:
+    """Whether raising a feature, all else the same, can make a decision worse (`hurts`) or better (`helps`)."""
+
+    feature: str
+    order: tuple[str, ...] | None
+    hurts: Proof
+    helps: Proof
+
+
+@dataclass(frozen=True, slots=True)
+class Monotonicity:
+    """What raising features does to decisions; `order` has the classes from the worst to the best, equals together."""
+
+    order: tuple[tuple[str, ...], ...]
+    is_assumed: bool
+    features: tuple[Monotone, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OldNew:
+    """How many rows the old model decides so and the new one so."""
+
+    old: str
+    new: str
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDiffering:
+    """How many rows of a group are decided differently by two models."""
+
+    group: str
+    rows: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Conditions under which the old model always decides so, and the new one so; `rows`, `new` and so on as of a rule."""
+
+    old: str
+    new: str
+    conditions: tuple[Condition, ...]
+    text: str
+    rows: int
+    new_rows: int
+    cumulated: int
+    example: Example
+
+
+@dataclass(frozen=True, slots=True)
+class Differing:
+    """An instance that two models decide differently."""
+
+    values: Values
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The audited model, which is the old one, beside a new one.
+
+    `inputs` says, a sentence each, how their inputs differ. Of `of` rows that both decide, `rows` are decided
+    differently; `undecided` by one or both. `can_differ` is about all inputs: its `can` is False if they are proved
+    equivalent. `differences` are regions where they differ, those that cover the most rows first.
+    """
+
+    inputs: tuple[str, ...]
+    of: int
+    rows: int
+    undecided: int
+    turns: tuple[OldNew, ...]
+    groups: tuple[GroupDiffering, ...]
+    can_differ: bool | None
+    witness: Differing | None
+    why: str | None
+    differences: tuple[Difference, ...]
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """An audit: the model and the table, and all that was found. `unfinished` are what time did not suffice for."""
+
+    schema: str
+    identity: Identity
+    seconds: float
+    unfinished: tuple[str, ...]
+    decisions: Decisions
+    rules: tuple[Rules, ...]
+    features: tuple[Feature, ...]
+    protected: tuple[Protected, ...]
+    monotonicity: Monotonicity | None
+    comparison: Comparison | None
