@@ -278,7 +278,7 @@ class WorstCase:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Whether something can happen to any instance at all: False is a proof that it cannot, True has a pair that shows it.
+    """Whether something can happen to any instance: True has a pair that shows it, False is a proof that it cannot.
 
     None is not known, and `why` says why.
     """
@@ -290,7 +290,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Protected:
-    """Protected features, one or several together: decisions by group, what hangs on them, and in the whole input space.
+    """Protected features, one or several together: decisions by group, what hangs on them, on rows and on any input.
 
     Those not `in_model` are columns of the table that the model does not know; no decision hangs on them.
     """
@@ -343,7 +343,7 @@ class GroupDiffering:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Conditions under which the old model always decides so, and the new one so; `rows`, `new` and so on as of a rule."""
+    """Conditions under which the old model always decides so and the new one so; rows are counted as a rule's are."""
 
     old: str
     new: str
