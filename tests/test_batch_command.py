@@ -534,9 +534,9 @@ def test_two_runs_do_not_write_one_output(capsys: pytest.CaptureFixture[str], tm
     with open(tmp_path / "o.csv.journal", "ab") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
         code, _, err = run(capsys, MODEL, data, "-o", tmp_path / "o.csv")
-        assert (code, "another quia batch is writing" in err) == (2, True)
+        assert (code, "another run of quia is writing" in err) == (2, True)
         code, _, err = run(capsys, MODEL, data, "-o", tmp_path / "o.csv", "--restart")
-        assert (code, "another quia batch is writing" in err) == (2, True)
+        assert (code, "another run of quia is writing" in err) == (2, True)
         assert os.path.samestat(os.fstat(other.fileno()), (tmp_path / "o.csv.journal").stat())
     assert run(capsys, MODEL, data, "-o", tmp_path / "o.csv")[0] == 0
 

@@ -21,15 +21,15 @@ class Journal:
 
     path: Path
     asked: dict[str, Any]
-    done: dict[int, dict[str, Any]] = field(default_factory=dict)
+    done: dict[Any, dict[str, Any]] = field(default_factory=dict)
     finished: dict[str, Any] | None = None
     files: dict[str, Any] = field(default_factory=dict)
     _stream: IO[bytes] | None = field(default=None, repr=False)
 
-    def write_done(self, index: int, facts: dict[str, Any]) -> None:
-        """A part is whole, under its final name."""
-        self._append({"part": index, **facts})
-        self.done[index] = facts
+    def write_done(self, part: int | str, facts: dict[str, Any]) -> None:
+        """A part, by its number or name, is whole."""
+        self._append({"part": part, **facts})
+        self.done[part] = facts
 
     def write_finished(self, facts: dict[str, Any], files: dict[str, Any]) -> None:
         """All parts are done, and joined where they are to be: the fingerprints of these files by name."""
@@ -52,16 +52,18 @@ class Journal:
             raise unwritable(self.path, fault) from None
 
 
-def open_journal(path: Path, asked: dict[str, Any], *, output: Path, anew: bool = False) -> Journal:
+def open_journal(
+    path: Path, asked: dict[str, Any], *, output: Path, anew: bool = False, schema: str = SCHEMA
+) -> Journal:
     """The journal of a run, new (or `anew`) or gone on with; refused if that was asked another thing."""
-    wanted = {"schema": SCHEMA, **asked}
+    wanted = {"schema": schema, **asked}
     try:
         stream = open(path, "ab+", buffering=0)  # noqa: SIM115
     except OSError as fault:
         raise unwritable(path, fault) from None
     if not _locked(stream, path):
         stream.close()
-        raise QuiaError(f"another quia batch is writing {output}; wait for it, or write elsewhere")
+        raise QuiaError(f"another run of quia is writing {output}; wait for it, or write elsewhere")
     journal = Journal(path, wanted, _stream=stream)
     if anew:
         stream.truncate(0)
@@ -78,7 +80,7 @@ def open_journal(path: Path, asked: dict[str, Any], *, output: Path, anew: bool 
     for entry in entries[1:]:
         if "finished" in entry:
             journal.finished, journal.files = entry["finished"], entry.get("files", {})
-        elif isinstance(entry.get("part"), int):
+        elif isinstance(entry.get("part"), (int, str)):
             journal.done[entry["part"]] = entry
     return journal
 

@@ -119,11 +119,20 @@ def fingerprint(files: Sequence[str]) -> dict[str, Any]:
 
 
 def open_source(
-    path: str, classifier: Classifier, request: Request, *, ids: Sequence[str] = (), delimiter: str | None = None
+    path: str,
+    classifier: Classifier,
+    request: Request,
+    *,
+    ids: Sequence[str] = (),
+    also: Sequence[str] = (),
+    delimiter: str | None = None,
 ) -> Source:
-    """A table on disk whose columns fit the classifier; its format is told by its content."""
+    """A table on disk whose columns fit the classifier; its format is told by its content.
+
+    `ids` are columns that are carried along into a result; `also` are others that are read, those that are there.
+    """
     wanted = Wanted.of(classifier, request.worlds)
-    asked = [*wanted.needed, *wanted.welcome]
+    asked = [*wanted.needed, *wanted.welcome, *also]
     table: RowFile | None = None
     names: tuple[str, ...] = ()
     with _reading(path):
@@ -142,7 +151,7 @@ def open_source(
         # Not even if it is not asked for: the summary would take the column for an answer.
         if taken := next((name for name in ids if name in answer_names()), None):
             raise InstanceError(f"the column {taken!r} cannot be carried along, as answers are called so; rename it")
-        asked = wanted.among(schema.names)
+        asked = [*wanted.among(schema.names), *(name for name in also if name in schema.names)]
         _check_types(schema, asked)
     except InstanceError as fault:
         raise InstanceError(f"{path}: {fault}") from None

@@ -1,0 +1,171 @@
+"""Rules: few general sufficient reasons that together explain most decisions for a class.
+
+Finding the fewest is hard; the greedy choice, each time what covers the most of what is left, is within a factor of
+1 + ln(rows) of it, and mostly far nearer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from math import ceil
+
+import numpy as np
+
+from quia.asking import Terms
+from quia.auditing.reasons import answered, answers_many
+from quia.auditing.rows import Bools, Rows
+from quia.batch.coverage import Coverage
+from quia.batch.explained import Explained
+from quia.batch.question import Request
+from quia.explanation import Explanation
+from quia.literal import Literal
+from quia.patience import Clock, OutOfTime
+from quia.ranges import Ranges
+from quia.reason import Reason
+from quia.reference import Reference, admitting
+
+Conditions = tuple[tuple[int, Ranges], ...]
+"""Variables and the states that they may have."""
+
+_LISTED = 10
+"""So many shortest sufficient reasons of a row may become rules."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Conditions that may become a rule, and the rows that meet them."""
+
+    conditions: Conditions
+    covered: Bools
+
+    def literals(self, terms: Terms) -> tuple[Literal, ...]:
+        """What it says."""
+        return tuple(Literal(terms.variables[v], ranges) for v, ranges in self.conditions)
+
+
+@dataclass(frozen=True, eq=False)
+class Cover:
+    """Rules in the order in which they were chosen, of how many rows reasons were found, and if they cover enough."""
+
+    rules: tuple[Candidate, ...]
+    explained: int
+    is_enough: bool
+
+
+def wanted(of: int, share: float) -> int:
+    """How many rows of so many are to be covered.
+
+    >>> wanted(1000, 0.9), wanted(7, 0.9), wanted(0, 0.9)
+    (900, 7, 0)
+    """
+    return min(of, ceil(of * share - 1e-9))
+
+
+def cover(rows: Rows, chosen: Bools, terms: Terms, share: float, clock: Clock) -> Cover:
+    """Rules of rows that have the same decision, until so large a share of these is covered, or the clock ends."""
+    needed = wanted(rows.count(chosen), share)
+    if not needed:
+        return Cover((), 0, True)
+    if answers_many(terms):
+        candidates, explained = _of_all(rows, chosen, terms, clock)
+    else:
+        candidates, explained = _one_by_one(rows, chosen, terms, needed, clock)
+    rules, covered = _greedily(candidates, rows, chosen, terms, needed)
+    return Cover(tuple(rules), explained, covered >= needed)
+
+
+def meeting(rows: Rows, terms: Terms, conditions: Conditions) -> Bools:
+    """Which rows meet conditions."""
+    fits = np.ones(len(rows), bool)
+    for v, ranges in conditions:
+        fits &= admitting(terms.variables[v], ranges, rows.states[:, v])
+    return fits
+
+
+def _of_all(rows: Rows, chosen: Bools, terms: Terms, clock: Clock) -> tuple[list[tuple[int, Conditions]], int]:
+    """The shortest reasons of all rows, each once, with how many rows of the table meet it."""
+    found: dict[Conditions, int] = {}
+    explained = 0
+    reference = Reference(tuple(terms.variables), np.asfortranarray(rows.states[chosen]), rows.repeats[chosen])
+    order = np.flatnonzero(chosen)
+    for some, answers in answered(rows, order, terms, clock, shortest=("sufficient",), general=True, limit=_LISTED):
+        listed = Explained.of(answers, Request(terms), None).listed["shortest_sufficient"]
+        explained += rows.count(some[listed.known])
+        counts = Coverage(reference).rows_of(listed.regions)
+        for count, (variables, box) in zip(counts.tolist(), listed.regions, strict=True):
+            found[tuple(zip(variables, box, strict=True))] = count
+    return [(count, conditions) for conditions, count in found.items()], explained
+
+
+def _one_by_one(
+    rows: Rows, chosen: Bools, terms: Terms, needed: int, clock: Clock
+) -> tuple[list[tuple[int, Conditions]], int]:
+    """A reason of one row after the other that meets none found so far, until enough rows meet some."""
+    left = chosen.copy()
+    found: list[tuple[int, Conditions]] = []
+    explained = 0
+    for row in rows.in_fixed_order().tolist():
+        if rows.count(chosen & ~left) >= needed:
+            break
+        if not left[row]:
+            continue
+        try:
+            clock()
+        except OutOfTime:
+            break
+        reason = _reason(rows, row, terms, clock)
+        explained += int(rows.repeats[row])
+        if reason is not None:
+            index = {variable.name: v for v, variable in enumerate(terms.variables)}
+            conditions = tuple((index[literal.feature], literal.ranges) for literal in reason.literals)
+            fits = meeting(rows, terms, conditions) & chosen
+            left &= ~fits
+            found.append((rows.count(fits), conditions))
+    return found, explained
+
+
+def _reason(rows: Rows, row: int, terms: Terms, clock: Clock) -> Reason | None:
+    """A general sufficient reason of a row; None if there was no time for one."""
+    question = terms.question(rows.states[row].tolist(), int(rows.decision[row]))
+    explanation = Explanation(terms.classifier, {}, question)
+    left = clock.left
+    reasons = explanation.sufficient_reasons(general=True, limit=1, timeout=None if left is None else max(left, 1e-3))
+    return next(iter(reasons), None)
+
+
+def _greedily(
+    candidates: Sequence[tuple[int, Conditions]], rows: Rows, chosen: Bools, terms: Terms, needed: int
+) -> tuple[list[Candidate], int]:
+    """Each time the candidate that covers the most rows which none before it covers; how many rows that are in all.
+
+    What a candidate adds only gets less, so that it is counted anew only when it comes to the top.
+    """
+    heap = [(-count, len(conditions), conditions) for count, conditions in candidates]
+    heapify(heap)
+    picked: list[Candidate] = []
+    left = chosen.copy()
+    covered = 0
+    while heap and covered < needed:
+        _, length, conditions = heappop(heap)
+        fits = meeting(rows, terms, conditions) & chosen
+        adds = rows.count(fits & left)
+        if not adds:
+            continue
+        if heap and (-adds, length, conditions) > heap[0]:
+            heappush(heap, (-adds, length, conditions))
+            continue
+        picked.append(Candidate(conditions, fits))
+        left &= ~fits
+        covered += adds
+    return picked, covered
+
+
+def cumulated(rules: Sequence[Candidate], rows: Rows) -> Iterator[tuple[int, int, int]]:
+    """For each rule the rows that meet it, those of them that meet none before, and those that meet any so far."""
+    seen = np.zeros(len(rows), bool)
+    for rule in rules:
+        new = rule.covered & ~seen
+        seen |= rule.covered
+        yield rows.count(rule.covered), rows.count(new), rows.count(seen)
