@@ -18,7 +18,7 @@ from quia import (
     Unsupported,
     Variable,
     bias_of_classifier,
-    circuit_bias,
+    circuit_pairs,
     explain,
     load,
     verify,
@@ -223,7 +223,7 @@ def check_bias(mask, n, circuit, protected):
 @pytest.mark.parametrize("tries", [None, 0], ids=["drawn", "compiled"])
 def test_bias_of_every_function_of_3_variables_as_a_circuit(tries, tmp_path, monkeypatch):
     if tries is not None:
-        monkeypatch.setattr(circuit_bias, "TRIES", tries)
+        monkeypatch.setattr(circuit_pairs, "TRIES", tries)
     rng = random.Random(14)
     for mask in range(256):
         circuit = CIRCUITS[rng.choice(sorted(CIRCUITS))](mask, 3, rng, tmp_path)
@@ -243,7 +243,7 @@ def test_bias_of_circuits_that_mention_what_does_not_matter(monkeypatch):
         assert [circuit.classify(w) for w in worlds(3)] == [str(value(mask, w)) for w in range(8)]
         for protected in oracle.subsets(names(3)):
             check_bias(mask, 3, circuit, sorted(protected))
-    monkeypatch.setattr(circuit_bias, "DIAGRAM_LIMIT", 1)
+    monkeypatch.setattr(circuit_pairs, "DIAGRAM_LIMIT", 1)
     assert not bias_of_classifier(nnf.read(same.encode(), names=names(3)), ["v1"])  # told by the nodes
     with pytest.raises(TooLarge, match="no biased decision was found"):
         bias_of_classifier(nnf.read(two.encode(), names=names(3)), ["v1"])

@@ -29,7 +29,7 @@ from one_file import random_vote
 from quia.classifier import (
     Batches,
     Classifier,
-    FindsBias,
+    FindsPairs,
     HasCompleteReason,
     HasJson,
     HasPath,
@@ -309,7 +309,7 @@ def test_a_twin_offers_nothing_but_escape() -> None:
     subject = KINDS["tree"](Random(1), Path())
     twin = subject.twin(Random(1))
     assert offers(twin, Classifier)
-    for more in (HasCompleteReason, ListsReasons, Widens, FindsBias, HasPath, HasJson, Batches):
+    for more in (HasCompleteReason, ListsReasons, Widens, FindsPairs, HasPath, HasJson, Batches):
         assert not offers(twin, more), more
         assert offers(subject.classifier, more), more
 

@@ -56,7 +56,7 @@ ORDER = [
     "graph_arrays",
     "graph",
     "graph_box",
-    "graph_bias",
+    "graph_pairs",
     "trees",
     "sums",
     "ensemble",
@@ -103,7 +103,7 @@ ORDER = [
     "general",
     "counterfactual",
     "score_moves",
-    "circuit_bias",
+    "circuit_pairs",
     "bias",
     "claim",
     "verify",
@@ -183,13 +183,13 @@ def test_imports_point_one_way() -> None:
     # formulas, an ensemble is searched plainly, an explanation prints itself, says what it would be even if and
     # gives reason codes, which print themselves.
     allowed = {
-        *(("graph", "graph_dict"), ("graph", "complete"), ("graph", "graph_bias")),
+        *(("graph", "graph_dict"), ("graph", "complete"), ("graph", "graph_pairs")),
         ("graph", "graph_box"),
         *(("ensemble", "ensemble_dict"), ("ensemble", "ensemble_check"), ("additive_gaps", "additive")),
         *(("additive", "additive_widen"), ("additive", "additive_sharing"), ("additive", "additive_check")),
         *(("additive", "additive_dict"), ("additive", "additive_reasons"), ("additive_search", "additive")),
         *(("additive_rows", "additive"), ("additive", "additive_asked")),
-        *(("nnf", "nnf_dict"), ("circuit", "circuit_bias"), ("variables", "literal")),
+        *(("nnf", "nnf_dict"), ("circuit", "circuit_pairs"), ("variables", "literal")),
         *(
             ("nnf", "nnf_text"),
             ("explanation", "show"),

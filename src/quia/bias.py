@@ -12,15 +12,12 @@ from typing import Any
 
 from quia.arguments import feature_indices, seconds
 from quia.asking import Terms
-from quia.classifier import Classifier, FindsBias, escape_within, loaded, offers
+from quia.classifier import Classifier, loaded
+from quia.contrast import any_change, find_pair
 from quia.errors import TooLarge
 from quia.literal import Literal, State, all_of
 from quia.patience import Clock, OutOfTime
 from quia.reasons import Reasons
-from quia.region import Region
-
-MOST_REGIONS = 100_000
-"""How many regions the search for a biased decision looks at before it gives up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,71 +133,30 @@ def bias_of_classifier(
     Two instances prove it. With `within` and `given`, as for `explain`, both of them are possible.
 
     A graph is walked with two instances at once that must agree on every other feature; of a circuit instances are
-    tried, and where none is biased it is compiled; any other classifier is cut into regions until each has one class.
-    Complexity: pairs of nodes for trees; else exponential in the worst case, so it gives up with TooLarge at a limit; a
-    classifier that is cut into regions also when `timeout` is over.
+    tried, and where none is biased it is compiled; of an additive model the sums are compared; any other classifier is
+    cut into regions until each has one class. Complexity: pairs of leaves for trees; else exponential in the worst
+    case, so it gives up with TooLarge at a limit, or when `timeout` is over.
     """
-    terms = Terms.of(loaded(classifier), within=within, given=given)
+    model = loaded(classifier)
+    terms = Terms.of(model, within=within, given=given)
     classifier, variables = terms.classifier, terms.variables
     index = {v.name: i for i, v in enumerate(variables)}
     guarded = feature_indices(index, protected, "protected", or_one=True)
     names = tuple(variables[v].name for v in guarded)
-    if not set(classifier.tested).intersection(guarded):
-        return ClassifierBias(names, False)
-    found = (
-        classifier.differing(guarded)
-        if offers(classifier, FindsBias) and not terms.worlds.possible.bounds
-        else differing(terms, guarded, Clock(seconds(timeout)))
-    )
+    try:
+        found = find_pair(terms, any_change(model, guarded), Clock(seconds(timeout)))
+    except OutOfTime:
+        raise TooLarge(
+            "time ran out before a biased decision was found, or none was proved; ask about one decision instead",
+            limit=0,
+        ) from None
+    except TooLarge as fault:
+        raise TooLarge(
+            f"no biased decision was found, nor proved that there is none: {fault}; ask about one decision instead",
+            limit=fault.limit,
+        ) from None
     if found is None:
         return ClassifierBias(names, False)
     one, other = (tuple(State(variables[v], s[v]) for v in classifier.tested if s[v] >= 0) for s in found)
     decided, otherwise = (classifier.classes[classifier.decide(states)] for states in found)
     return ClassifierBias(names, True, one, decided, other, otherwise)
-
-
-def differing(terms: Terms, protected: Collection[int], clock: Clock) -> tuple[Sequence[int], Sequence[int]] | None:
-    """Two instances that differ in protected variables only and are decided differently, by `escape` alone.
-
-    A region in which all instances have one class holds none; one in which nothing but protected variables differ and
-    there are two classes holds such a pair; any other is cut in two. None if there are none.
-    """
-    classifier, worlds = terms.classifier, terms.worlds
-    work = [worlds.possible]
-    for _ in range(MOST_REGIONS):
-        if not work:
-            return None
-        region = work.pop()
-        one = worlds.member(region)
-        if one is None:
-            continue
-        question = terms.question(one, classifier.decide(one))
-        try:
-            other = escape_within(classifier, question, region, clock)
-        except OutOfTime:
-            raise TooLarge(
-                "time ran out before a biased decision was found, or none was proved; ask about one decision instead",
-                limit=MOST_REGIONS,
-            ) from None
-        if other is None:
-            continue
-        apart = [v for v in question.differing(other) if v not in protected and v in classifier.tested]
-        if not apart:
-            return one, [b if v in protected else a for v, (a, b) in enumerate(zip(one, other, strict=True))]
-        work += _halves(region, apart[0])
-    raise TooLarge(
-        f"looking for a biased decision took more than {MOST_REGIONS} regions; ask about one decision instead",
-        limit=MOST_REGIONS,
-    )
-
-
-def _halves(region: Region, variable: int) -> list[Region]:
-    """The region cut in two at a variable of which it has several states."""
-    ranges = region.states(variable)
-    low, high = ranges[0]
-    if len(ranges) > 1:
-        parts = (ranges[:1], ranges[1:])
-    else:
-        middle = (low + high) // 2
-        parts = (((low, middle),), ((middle + 1, high),))
-    return [region.replaced({variable: part}) for part in parts]

@@ -26,6 +26,8 @@ from quia.region import Region
 from quia.variables import UNKNOWN, Variable
 
 if TYPE_CHECKING:
+    from quia.contrast import Contrast
+    from quia.patience import Clock
     from quia.question import Question
 
 
@@ -159,11 +161,13 @@ class Circuit(ByFields, ClassifierBase):
             return [(tuple(changed.values()), (0, 1))]
         return [(tuple(changed.values()), (lost,))]
 
-    def differing(self, protected: Collection[int]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """Two instances that differ in protected variables only and are decided differently; None if there are none."""
-        from quia.circuit_bias import differing
+    def find_pair(
+        self, contrast: Contrast, possible: Region, clock: Clock
+    ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """Two instances in a region that a contrast looks for; None if there are none."""
+        from quia.circuit_pairs import find_pair
 
-        return differing(self, protected)
+        return find_pair(self, contrast, possible, clock)
 
     def outside(self, label: int, states: Sequence[int], region: Region) -> tuple[int, ...] | None:
         """An instance in the region that `label` does not take, with these states where it can; None if none is."""

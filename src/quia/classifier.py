@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from quia._kernel import BatchResult, Family
+    from quia.contrast import Contrast
     from quia.families import FindsReasons
     from quia.nnf import NNF
     from quia.patience import Clock
@@ -227,11 +228,17 @@ class EndsNear(Protocol):
         ...
 
 
-class FindsBias(Protocol):
-    """A classifier that knows a faster way than `escape` to two instances that only protected variables tell apart."""
+class FindsPairs(Protocol):
+    """A classifier that knows a faster way than `escape` to two instances that differ in few variables."""
 
-    def differing(self, protected: Collection[int]) -> tuple[Sequence[int], Sequence[int]] | None:
-        """Two instances that differ in protected variables only and are decided differently; None if there are none."""
+    def find_pair(
+        self, contrast: Contrast, possible: Region, clock: Clock
+    ) -> tuple[Sequence[int], Sequence[int]] | None:
+        """Two instances in a region that a contrast looks for; None if there are none.
+
+        What is UNKNOWN in both may be anything that is possible, as long as it is the same in both. OutOfTime when the
+        clock ends, TooLarge where it would take more than a limit allows.
+        """
         ...
 
 

@@ -6,7 +6,7 @@ what is impossible, as a class, needs nothing else: every question keeps that cl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -30,6 +30,7 @@ from quia.variables import UNKNOWN, Variable, encode_instance
 
 if TYPE_CHECKING:
     from quia._kernel import BatchResult, Family
+    from quia.contrast import Contrast
     from quia.nnf import NNF
     from quia.reason import Kind
 
@@ -380,9 +381,11 @@ class ConstrainedGraph(Constrained):
         """The largest boxes over a reason's variables, the widest first."""
         return self.product.widen(question, kind, members, intervals, **how)
 
-    def differing(self, protected: Collection[int]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """Two possible instances that differ in protected variables only and are decided differently."""
-        return self.whole.differing(protected)
+    def find_pair(
+        self, contrast: Contrast, possible: Region, clock: Clock
+    ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """Two possible instances in a region that a contrast looks for; None if there are none."""
+        return self.whole.find_pair(contrast, possible, clock)
 
 
 def constrained(model: Classifier, given: Given) -> Constrained:

@@ -21,7 +21,9 @@ from quia.pickling import ByFields
 from quia.variables import UNKNOWN, Variable, tested_values
 
 if TYPE_CHECKING:
+    from quia.contrast import Contrast
     from quia.nnf import NNF
+    from quia.patience import Clock
     from quia.question import Question
     from quia.ranges import Ranges
     from quia.reason import Kind
@@ -356,11 +358,13 @@ class DecisionGraph(ByFields, ClassifierBase):
         low, high = refine_ranges(self.variables, variables, of_range, self.low, self.high)
         return replace(self, variables=variables, low=low, high=high)
 
-    def differing(self, protected: Collection[int]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """Two instances that differ in protected variables only and are decided differently; None if there are none."""
-        from quia.graph_bias import differing
+    def find_pair(
+        self, contrast: Contrast, possible: Region, clock: Clock
+    ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """Two instances in a region that a contrast looks for, neither of them impossible; None if there are none."""
+        from quia.graph_pairs import find_pair
 
-        return differing(self, protected)
+        return find_pair(self, contrast, possible, clock)
 
     def decide_rows(self, rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
         """The class of each encoded row; -2 - v where it depends on the unknown variable v."""
