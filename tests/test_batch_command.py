@@ -454,7 +454,7 @@ def test_faults_are_one_sentence(
 def server() -> Any:
     """Children are forked from a server that has everything imported, so that they are at work at once."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["quia.command.batch", "quia.batch.local", "quia.show.audit", "pyarrow.dataset"])
+    context.set_forkserver_preload(["quia.command.batch", "quia.batch.local", "quia.show.batch", "pyarrow.dataset"])
     return context
 
 
@@ -649,7 +649,7 @@ def test_the_summary_counts_what_the_output_says(capsys: pytest.CaptureFixture[s
 
     check_rules(facts["rules"], decided, table)
     html = page.read_text()
-    assert all(f"<td>{escape(rule['text'])}</td>" in html for rule in facts["rules"])
+    assert all(f'role="rowheader">{escape(rule["text"], quote=False)}</th>' in html for rule in facts["rules"])
     assert html.count("<svg") >= 10
     assert "most surprising" in html
     assert not re.search(r"(src|href)=|https?://|<script|@import", html), "nothing is fetched"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -35,7 +36,8 @@ def run(name: str, parser_for: Callable[[list[str]], argparse.ArgumentParser], a
         from quia.command import streams  # not before, as Ctrl-C is heeded from here on
 
         streams.prepare()
-        arguments = parser_for(argv).parse_args(argv)
+        typed = argparse.Namespace(command_line=shlex.join([name, *argv]))
+        arguments = parser_for(argv).parse_args(argv, typed)
         with warnings.catch_warnings():
             warnings.showwarning = _note
             code: int = arguments.run(arguments)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from quia.identity import FileFacts as FileFacts
+
 SCHEMA = "quia/audit/1"
 
 Value = str | int | float | bool | None
@@ -17,16 +19,6 @@ Values = dict[str, Value]
 """An instance: a value for each feature; None for one that is missing."""
 Condition = dict[str, Any]
 """What is said of one feature, as `Literal.condition` has it."""
-
-
-@dataclass(frozen=True, slots=True)
-class FileFacts:
-    """A file: its name, the path as it was given, its checksum and its size."""
-
-    name: str
-    path: str
-    sha256: str
-    bytes: int
 
 
 @dataclass(frozen=True, slots=True)

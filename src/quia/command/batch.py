@@ -163,14 +163,14 @@ def _run_here(arguments: argparse.Namespace, classifier: Classifier, request: Re
     seconds = time.monotonic() - started
     rules = local.told_rules(job, summary, count_rows=bool(arguments.summary))
     if arguments.summary:
-        from quia.show.audit import page
+        from quia.show.batch import page
 
         write_text(page(summary, rules, title=f"{arguments.data}, decided by {arguments.model}"), arguments.summary)
     if arguments.json:
         told = {**summary.to_dict(most_sets=100), "rules": [rule.to_dict() for rule in rules]}
         write_json({"schema": SCHEMA, "seconds": round(seconds, 3), "general": request.general, **told}, indent=2)
     else:
-        from quia.show.audit import text
+        from quia.show.batch import text
 
         write(text(summary, rules, output=arguments.output, rejects=arguments.rejects, seconds=seconds))
     return 3 if summary.incomplete else 0

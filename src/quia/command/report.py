@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from quia.command import Subparsers, add_model, model_files, refuse_same_files
+from quia.command.identity import page_facts
 from quia.command.numbers import limit_of
 from quia.command.possible import given_files
 from quia.command.progress import working
@@ -24,11 +25,15 @@ def add(subparsers: Subparsers) -> None:
     )
     add_model(parser)
     add_question(parser)
+    parser.add_argument(
+        "--protected", metavar="FEATURE", action="append", default=[], help="does the decision hang on this feature?"
+    )
     answer = parser.add_argument_group("the answer")
     answer.add_argument("-o", "--output", metavar="FILE", required=True, help="where to; - is stdout")
     answer.add_argument("--limit", metavar="N", type=limit_of, default=10, help="at most N of each kind (default 10)")
     add_form(answer)
     add_timeout(answer)
+    answer.add_argument("--case", metavar="TEXT", help="which case the page is filed under; it is said at its foot")
     parser.set_defaults(run=run)
 
 
@@ -41,12 +46,15 @@ def run(arguments: argparse.Namespace) -> int:
     explanation = explained(arguments)
     timeout = timeout_of(arguments, explanation)
     with working("looking for reasons"):
-        answer = explanation.answer(limit=arguments.limit, timeout=timeout, **form_of(arguments))
+        answer = explanation.answer(
+            limit=arguments.limit, timeout=timeout, protected=arguments.protected, **form_of(arguments)
+        )
         text = page(
             explanation,
             timeout=timeout,
             model=Path(arguments.model).name,
             answer=answer,
+            identity=page_facts(arguments, timeout),
         )
     write_document(text, arguments.output)
     return 0 if answer.in_time else 3

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 from typing import TYPE_CHECKING
 
 from quia.classifier import HasPath, offers
 from quia.errors import TooLarge, Unsupported
 from quia.nnf import NNF
 from quia.patience import LAST_SHARE, PATIENCE
+from quia.show.html_bias import bias
 from quia.show.html_facts import MOST_LISTED, table
 from quia.show.html_formula import formula
 from quia.show.html_graph import way
 from quia.show.html_points import points
 from quia.show.html_reasons import changes, claims, each_form, notes, reasons, shares, verdict
-from quia.show.markup import Markup, clean, element, join, script_data, short
+from quia.show.identity import identity_block, page_rows
+from quia.show.markup import Markup, element, join, script_data, short
+from quia.show.whole_file import asset, whole_file
 from quia.show.words import Facts
 
 if TYPE_CHECKING:
     from quia.answer import Answer, Shares
     from quia.explanation import Explanation
+    from quia.identity import PageFacts
 
 BRANCHES = 1_500
 """How many nodes off the path the steps unfold to."""
@@ -39,14 +41,16 @@ def article(
     branches: int = BRANCHES,
     timeout: float | None = None,
     model: str | None = None,
+    identity: PageFacts | None = None,
 ) -> Markup:
-    """The explanation as one element; page and JSON show the same answer."""
+    """The explanation as one element; page and JSON show the same answer. `identity` is said at its foot."""
     # An element's id must be its own among all that a notebook shows.
     key = json.dumps([answer.plain_instance, answer.against, model], sort_keys=True)
     prefix = f"q{hashlib.sha256(key.encode()).hexdigest()[:8]}-"
     forms = forms_of(explanation, answer)
     made = parts(explanation, forms, branches=branches, timeout=timeout, model=model, prefix=prefix)
-    return element("article", made.values(), class_="quia")
+    foot = None if identity is None else identity_block(page_rows(identity))
+    return element("article", made.values(), foot, class_="quia")
 
 
 def forms_of(explanation: Explanation, answer: Answer) -> list[Answer]:
@@ -95,6 +99,7 @@ def parts(
         "sufficient": None if answer.is_constant else reasons(forms, facts, "sufficient", rows=rows, editable=editable),
         "changes": changes(answer, facts, editable=editable),
         "necessary": None if answer.is_constant else reasons(forms, facts, "necessary", rows=rows, editable=editable),
+        "bias": bias(answer, facts),
         "shares": None if answer.is_constant else shares(importance, facts, answer.sufficient.set_count),
         "instance": table(answer, facts, mattering, certain=importance is not None, listed=listed),
         "points": points(classifier, answer, facts),
@@ -156,40 +161,18 @@ def page(
     timeout: float | None = None,
     model: str | None = None,
     answer: Answer | None = None,
+    identity: PageFacts | None = None,
 ) -> str:
-    """The explanation as one self-contained HTML file that loads nothing and sends nothing."""
+    """The explanation as one self-contained HTML file that loads nothing and sends nothing.
+
+    With `identity`, its foot says what it was made of, when and how.
+    """
     if answer is None:
         answer = explanation.answer(limit=limit, timeout=timeout)
-    style, script = asset("page.css"), asset("page.js")
-    policy = (
-        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; base-uri 'none'; form-action 'none'"
-    )
     decided = answer.decision if answer.against is None else f"{answer.decision}, not {answer.against}"
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=policy),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="referrer", content="no-referrer"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("title", f"Why {short(decided)}: an explanation by quia"),
-        element("style", Markup(style)),
+    return whole_file(
+        f"Why {short(decided)}: an explanation by quia",
+        article(explanation, answer, timeout=timeout, model=model, identity=identity),
+        script="page.js",
+        data=script_data(answer.to_dict(), id="quia-explanation"),
     )
-    body = element(
-        "body",
-        element("main", article(explanation, answer, timeout=timeout, model=model)),
-        script_data(answer.to_dict(), id="quia-explanation"),
-        element("script", Markup(script)),
-        class_="quia-page",
-    )
-    return clean(f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n")
-
-
-@cache
-def asset(name: str) -> str:
-    """A file that comes with the page: its style or its script."""
-    return files("quia.show").joinpath("assets", name).read_text("utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from quia.cuts import number_text
 from quia.errors import listed
 from quia.reason import is_read_rounded
+from quia.show.bars import bar, bar_line
 from quia.show.markup import Markup, element, join, short
 from quia.show.trying import values_to_try
 from quia.show.words import SUPERFLUOUS, Facts, no_possible_change, number, percent, plural, possible_text
@@ -28,7 +29,9 @@ MOST_LISTED = 1_000
 MOST_CHIPS = 60
 
 
-def section(name: str, title: str, *children: Markup | None, about: str | Markup | None = None) -> Markup:
+def section(
+    name: str, title: str, *children: Markup | None, about: str | Markup | None = None, id: str | None = None
+) -> Markup:
     """A part of the page with its heading and a line on how to read it."""
     return element(
         "section",
@@ -36,6 +39,7 @@ def section(name: str, title: str, *children: Markup | None, about: str | Markup
         element("p", about, class_="about") if about else None,
         children,
         class_=f"part {name}",
+        id=id,
     )
 
 
@@ -368,20 +372,7 @@ def _bar(name: str, share: Fraction, facts: Facts, count: int) -> Markup:
     said = (
         f"{percent(wide)}" if count >= 10**15 else f"{number(int(share * count))} of {number(count)} · {percent(wide)}"
     )
-    return element(
-        "li",
-        element("span", short(name), class_="name"),
-        element(
-            "svg",
-            element("rect", class_="track", width=100, height=8),
-            element("rect", class_="share", width=f"{max(100 * wide, 0.5):.4g}", height=8),
-            viewBox="0 0 100 8",
-            preserveAspectRatio="none",
-            aria_hidden="true",
-        ),
-        element("span", said, class_="said"),
-        data_f=facts.index[name],
-    )
+    return bar_line(short(name), bar(wide), said, data_f=facts.index[name])
 
 
 def claims(answer: Answer) -> Markup:

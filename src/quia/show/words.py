@@ -63,6 +63,28 @@ def percent(share: float) -> str:
     return f"{round(100 * share)} %"
 
 
+def share_text(rows: int, of: int) -> str:
+    """How many of how many, and the share in percent to a tenth, where a little is not nothing.
+
+    >>> share_text(1575, 48842), share_text(1, 48842), share_text(0, 0)
+    ('1,575 of 48,842 (3.2 %)', '1 of 48,842 (< 0.1 %)', '0 of 0')
+    """
+    return f"{number(rows)} of {number(of)}" + (f" ({_tenths(rows, of)} %)" if of else "")
+
+
+def _tenths(rows: int, of: int) -> str:
+    """Percent to a tenth; only all is 100.
+
+    >>> _tenths(1, 1), _tenths(9999, 10000), _tenths(0, 7), _tenths(1, 3)
+    ('100', '> 99.9', '0', '33.3')
+    """
+    if rows in (0, of):
+        return "100" if rows else "0"
+    if 1000 * rows < of:
+        return "< 0.1"
+    return "> 99.9" if 1000 * (of - rows) < of else f"{100 * rows / of:.1f}"
+
+
 def plural(count: int, name: str) -> str:
     """A count and a noun.
 

@@ -1,0 +1,201 @@
+"""What an audit says in sentences: on the page and in a terminal the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from quia.auditing.document import Comparison, Condition, Document, Monotonicity, Protected, Value, Values
+from quia.cuts import Cut, Interval, number_text
+from quia.show.markup import short
+from quia.show.words import number, plural, share_text
+from quia.variables import MISSING
+
+MOST_NAMED = 6
+"""How many features or classes a sentence names; all of them are in the JSON."""
+
+
+PROTECTED = "Protected features"
+
+
+class Finding(NamedTuple):
+    """One of the things that matter most: what it is about, its figure and a sentence."""
+
+    about: str
+    figure: str
+    said: str
+
+
+def summary_sentences(document: Document) -> list[str]:
+    """What was audited, how it decided, and how that agrees with the label."""
+    identity, decisions = document.identity, document.decisions
+    said = [
+        f"{model_name(document)} decided {share_text(decisions.decided, decisions.rows)} rows of {data_name(document)}."
+    ]
+    if decisions.decided:
+        classes = sorted(decisions.classes, key=lambda each: -each.rows)
+        told = [f"{short(each.decision, 60)} {share_text(each.rows, each.of)}" for each in classes[:MOST_NAMED]]
+        more = f", and {plural(len(classes) - len(told), 'class')} more" if len(classes) > len(told) else ""
+        said.append(f"The decisions are {', '.join(told)}{more}.")
+    labels = decisions.labels
+    if labels is not None:
+        said.append(
+            f"{share_text(labels.right, labels.rows)} rows are decided as their label {short(labels.column, 60)} says."
+        )
+    if identity.model.tested < identity.model.features:
+        said.append(f"The model tests {number(identity.model.tested)} of {plural(identity.model.features, 'feature')}.")
+    return said
+
+
+def findings(document: Document) -> list[Finding]:
+    """What matters most, as far as it was asked: protected features, where more hurts, and where two models differ."""
+    found = []
+    if document.protected:
+        found.append(_hanging(together(document.protected)))
+    if document.monotonicity is not None:
+        found.append(_hurting(document.monotonicity))
+    if document.comparison is not None:
+        found.append(_differing(document.comparison, new_name(document)))
+    return found
+
+
+def not_asked(document: Document) -> list[str]:
+    """What the audit does not speak of, because nobody asked."""
+    said = [
+        (not document.protected, "Protected features: none was named (--protected)."),
+        (document.decisions.labels is None, "Labels: no column was named (--label)."),
+        (document.monotonicity is None, "Monotonicity: no feature has an order, or it was left out."),
+        (document.comparison is None, "Two models: no other one was given (--compare)."),
+    ]
+    return [sentence for is_so, sentence in said if is_so]
+
+
+def unfinished_sentence(document: Document) -> str:
+    """Whether all was found, and if not how much was not."""
+    if not document.unfinished:
+        return "Nothing was cut short: every figure is exact."
+    parts = plural(len(document.unfinished), "part")
+    return f"Time did not suffice for {parts} of the audit; what is not known is marked, never guessed."
+
+
+def together(protected: Sequence[Protected]) -> Protected:
+    """All protected features at once, which is what most hangs on."""
+    return max(protected, key=lambda each: len(each.features))
+
+
+def _hanging(protected: Protected) -> Finding:
+    about, names = PROTECTED, named(protected.features, "or")
+    hanging = protected.hanging
+    if protected.depends.can is False or not protected.in_model:
+        return Finding(about, "none", f"No decision of the model can depend on {names}: proved for every input.")
+    if hanging is None:
+        return Finding(about, "not known", f"How many decisions hang on {names} is not known: {_why(protected.why)}")
+    also = ""
+    if not hanging.rows and protected.depends.can:
+        also = " On other inputs some do."
+    figure = share_text(hanging.rows, hanging.of)
+    return Finding(about, figure, f"decisions hang on {names}: they would change if only that changed.{also}")
+
+
+def _hurting(found: Monotonicity) -> Finding:
+    hurts = [each.feature for each in found.features if each.hurts.can]
+    proved = sum(each.hurts.can is False for each in found.features)
+    unknown = len(found.features) - len(hurts) - proved
+    rest = [
+        *([f"of {number(proved)} it never does: proved"] if proved else []),
+        *([f"of {number(unknown)} it is not known"] if unknown else []),
+    ]
+    tail = f"; {' and '.join(rest)}" if rest else ""
+    about, all_of = "Where more hurts", plural(len(found.features), "feature")
+    if not hurts:
+        said = f"more of a feature was found to make a decision worse{tail}."
+        return Finding(about, f"0 of {all_of}", f"In none {said}" if found.features else "No feature has an order.")
+    return Finding(
+        about, f"{number(len(hurts))} of {all_of}", f"More of {named(hurts, 'or')} can make a decision worse{tail}."
+    )
+
+
+def _differing(found: Comparison, new: str) -> Finding:
+    about, figure = "Two models", share_text(found.rows, found.of)
+    if found.can_differ is False:
+        return Finding(about, "equivalent", f"{new} decides every input as this model does: proved.")
+    return Finding(about, figure, f"rows are decided differently by {new}.")
+
+
+def model_name(document: Document) -> str:
+    """What the audited model is called."""
+    file = document.identity.model.file
+    return "The model" if file is None else short(file.name, 80)
+
+
+def new_name(document: Document) -> str:
+    """What the model is called that is compared."""
+    compared = document.identity.compared
+    return "the new model" if compared is None or compared.file is None else short(compared.file.name, 80)
+
+
+def data_name(document: Document) -> str:
+    """What the table is called."""
+    file = document.identity.data.file
+    return "the table" if file is None else short(file.name, 80)
+
+
+def named(names: Sequence[str], last: str = "and") -> str:
+    """Names in a sentence, not too many.
+
+    >>> named(["sex", "race"], "or"), named(list("abcdefgh"))
+    ('sex or race', 'a, b, c, d, e, f and 2 more')
+    """
+    shown = [short(name, 60) for name in names[:MOST_NAMED]]
+    if len(names) > len(shown):
+        return f"{', '.join(shown)} and {number(len(names) - len(shown))} more"
+    return shown[0] if len(shown) == 1 else f" {last} ".join([", ".join(shown[:-1]), shown[-1]] if shown else ["none"])
+
+
+def _why(why: str | None) -> str:
+    return f"{(why or 'time ran out').rstrip('.')}."
+
+
+def condition_text(condition: Condition) -> str:
+    """What a condition says of its feature, with the signs that people read.
+
+    >>> condition_text({"feature": "GPA", "in": ["low", "medium"], "text": "≠ high"})
+    'low or medium'
+    >>> ends = {"low": 26.5, "high": 65.0, "low_closed": False, "high_closed": True}
+    >>> condition_text({"feature": "age", "intervals": [ends], "missing": True, "text": "(26.5, 65] or missing"})
+    '> 26.5 and ≤ 65 or missing'
+    """
+    if "in" in condition:
+        names = [str(name) or "''" for name in condition["in"]]
+        return " or ".join(names) if len(names) <= 2 else str(condition["text"])
+    single = condition.get("type") == "float32"
+    told = [_interval(ends).readable(single=single).signs for ends in condition["intervals"]]
+    return " or ".join([*told, *([MISSING] if condition["missing"] else [])])
+
+
+def _interval(ends: Mapping[str, float | bool | None]) -> Interval:
+    low, high = ends["low"], ends["high"]
+    return Interval(
+        None if low is None else Cut(low, after=not ends["low_closed"]),
+        None if high is None else Cut(high, after=bool(ends["high_closed"])),
+    )
+
+
+def value_text(value: Value) -> str:
+    """A value as people read it.
+
+    >>> value_text(None), value_text(39.0), value_text("Private"), value_text("")
+    ('missing', '39', 'Private', "''")
+    """
+    if value is None:
+        return MISSING
+    if isinstance(value, float):
+        return number_text(value)
+    return short(str(value), 60).strip() or "''"
+
+
+def values_text(values: Values, names: Iterable[str], most: int = 40) -> str:
+    """Values with their names, in a line."""
+    every = list(names)
+    told = [f"{short(name, 40)} {value_text(values.get(name))}" for name in every[:most]]
+    return ", ".join([*told, *([f"and {number(len(every) - most)} more"] if len(every) > most else [])])
