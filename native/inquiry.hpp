@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "budget.hpp"
+#include "chase.hpp"
 #include "descent.hpp"
 #include "domain.hpp"
 #include "relaxation.hpp"
+#include "turns.hpp"
 #include "ways.hpp"
 
 namespace quia {
@@ -48,11 +50,12 @@ class Inquiry {
   bool is_above(double limit, Budget& budget);
   bool cannot_be_met(const Mix& need, const Domain& domain, Budget& budget);
   void lacks(const Way& way, const Point& point, std::vector<double>& weights);
-  Outcome search(const Way& way, const Domain& domain, std::size_t most_boxes, Point& found, Budget& budget);
+  Outcome search(std::size_t of_way, const Domain& domain, std::size_t most_boxes, Point& found, Budget& budget);
   // One bound for each way: it may prove that there is no escape, find one, or leave it open.
   Outcome bound_all(const Domain& domain, Point& found, Budget& budget);
   std::vector<std::int32_t> free_variables(const Domain& domain) const;
   bool look_near(const Way& way, const Domain& domain, Point& found, Budget& budget);
+  bool chase(std::size_t of_way, const Domain& domain, Point& found, Budget& budget);
   std::optional<Relaxation::Split> open_split(const Way& way, const Domain& domain);
   std::optional<Relaxation::Split> open_split(std::size_t tree, const Domain& domain) const;
   void draw_near(Point& point, const Domain& domain);
@@ -61,6 +64,7 @@ class Inquiry {
   Point states_;
   std::vector<std::uint8_t> keeps_;
   std::vector<Way> ways_;
+  std::vector<Turns> turns_;  // of each way
   std::unique_ptr<Relaxation> relaxation_;  // while a question is answered: it takes much room
   Descent descent_;
   std::vector<Point> escaped_;  // instances found so far whose class is not kept

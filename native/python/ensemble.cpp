@@ -131,7 +131,15 @@ void bind_ensemble(nb::module_& module) {
             });
             return to_numpy(std::move(classes));
           },
-          "rows"_a);
+          "rows"_a)
+      .def(
+          "paired",
+          [](const Ensemble& ensemble, std::int32_t variable, std::int32_t first, std::int32_t second,
+             std::optional<double> timeout, std::int64_t memory) {
+            Budget budget = make_budget(timeout, memory);
+            return without_gil([&] { return ensemble.paired(variable, first, second, budget); });
+          },
+          "variable"_a, "first"_a, "second"_a, nb::kw_only(), "timeout"_a = nb::none(), "memory"_a = default_memory);
 
   nb::class_<Asked>(module, "Inquiry")
       .def(

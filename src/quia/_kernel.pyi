@@ -434,6 +434,16 @@ class Ensemble:
     @property
     def influence(self) -> _Float64:
         """Of each variable how much its trees can add to a score, all together."""
+    def paired(
+        self, variable: int, first: int, second: int, *, timeout: float | None = None, memory: int = 2 << 30
+    ) -> Ensemble:
+        """The ensemble of two instances that differ in one variable alone, which has these two states.
+
+        Its class is that of the first instance times the number of classes, plus that of the second; its `scores` are
+        those of both. No tree asks about the variable any more.
+
+        Raises OverBudget where time or memory ends before it is made.
+        """
 
 @final
 class Inquiry:
