@@ -1,4 +1,4 @@
-"""The JSON Schema files of what the server answers, and of reason codes, from the types that these are declared by.
+"""The JSON Schema files of what the server answers, of reason codes and of audits, from the types that declare them.
 
 python docs/schemas.py   writes them
 """
@@ -7,19 +7,47 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import msgspec
+
+from quia.auditing.document import SCHEMA, Document
 from quia.web.openapi import json_schema
 from quia.web.schema import Explanation, Model, ReasonCodes
 
 FOLDER = Path(__file__).parent / "schemas"
 FILES = {"explanation-2.json": Explanation, "model-1.json": Model, "reason-codes-1.json": ReasonCodes}
+AUDIT = "audit-1.json"
 
 
 def text(name: str) -> str:
     """What is in a file."""
-    return json.dumps(json_schema(FILES[name]), indent=2) + "\n"
+    return json.dumps(audit_schema() if name == AUDIT else json_schema(FILES[name]), indent=2) + "\n"
+
+
+def audit_schema() -> dict[str, Any]:
+    """The JSON Schema of audits, whose numbers are counts, sizes, shares and seconds, and which have no other fields."""
+    made = msgspec.json.schema(Document)
+    for kind in made["$defs"].values():
+        kind["additionalProperties"] = False
+        for field in kind["properties"].values():
+            _from_zero(field)
+    made["$defs"]["Document"]["properties"]["schema"] = {"enum": [SCHEMA]}
+    about = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "urn:" + SCHEMA.replace("/", ":", 1)}
+    return {**about, "title": SCHEMA, **made}
+
+
+def _from_zero(field: dict[str, Any]) -> None:
+    """Say of the numbers of a field that they are not negative; a value, which may also be a string, may be."""
+    choices = field.get("anyOf", [])
+    if field.get("type") in ("integer", "number"):
+        field["minimum"] = 0
+    if not any(choice.get("type") == "string" for choice in choices) or len(choices) == 2:
+        for inner in (*choices, *(field.get(key) for key in ("items", "additionalProperties"))):
+            if isinstance(inner, dict):
+                _from_zero(inner)
 
 
 if __name__ == "__main__":
-    for name in FILES:
+    for name in (*FILES, AUDIT):
         (FOLDER / name).write_text(text(name))
