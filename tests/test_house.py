@@ -33,6 +33,7 @@ ORDER = [
     "csv_faults",
     "rows",
     "variables",
+    "typical",
     "conditions",
     "literal",
     "reason",
