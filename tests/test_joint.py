@@ -15,8 +15,8 @@ import quia
 from contract import completions, escaping, random_region
 from pairs import KINDS, decided_by, random_model, random_pair, random_variables, table_of, tree_of, trying, values_of
 from quia import Additive, DecisionGraph, Variable
-from quia.common_inputs import differing_inputs
 from quia.cuts import among_doubles, first_above, nearest_single
+from quia.differing_inputs import differing_inputs
 from quia.errors import MissingValue, Unsupported
 from quia.joint import joint
 from quia.question import Question
@@ -250,12 +250,14 @@ def test_inputs_that_differ_are_told() -> None:
     assert differing_inputs(old, new) == (
         "Only the old model has the feature height.",
         "The classes of the old model are no, yes, those of the new one no, yes, maybe.",
-        "job has the states nurse only in the old model and clerk only in the new model: what is said of all inputs is"
-        " about the values that both take.",
-        "The old model says where a missing age goes and the new one does not: what is said of all inputs is about"
-        " those that have it.",
-        "The new model rounds age to 32 bits before it compares, the old one does not: next to a threshold they may"
-        " differ for that alone.",
+        "Only the old model knows the state nurse of job: what is said of all inputs is about the values that both"
+        " take.",
+        "Only the new model knows the state clerk of job: what is said of all inputs is about the values that both"
+        " take.",
+        "Only the old model says where a missing value of age goes: what is said of all inputs is about those that have"
+        " one.",
+        "Only the new model rounds age to 32 bits before it compares: next to a threshold the two may differ for that"
+        " alone.",
     )
     assert joint(old, new).variables[0].labels == ("none", "cook")
     assert differing_inputs(old, old) == ()

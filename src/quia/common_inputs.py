@@ -7,7 +7,7 @@ state for missing values is common if both have one; else no input in which that
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,11 +21,10 @@ from quia.ways import ListedWay, OnLine, Same, Way
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """A variable that both models test: as both have it, the ways to the old and the new one's, how these differ."""
+    """A variable that both models test: as both have it, and the ways to the old and the new one's."""
 
     variable: Variable
     ways: tuple[Way, Way]
-    said: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +54,9 @@ def common_inputs(old: Classifier, new: Classifier) -> CommonInputs:
         having = [side for side in (0, 1) if name in tested[side]]
         own = [models[side].variables[tested[side][name]] for side in having]
         if len(own) == 2:
-            shared = _shared(*own)
-            variables.append(shared.variable)
-            found: Sequence[Way] = shared.ways
+            as_both = shared(*own)
+            variables.append(as_both.variable)
+            found: Sequence[Way] = as_both.ways
         else:  # what a model does not test, it takes whatever it is
             variables.append(own[0] if own else known[name])
             found = [Same(each.size, each.size) for each in own]
@@ -65,27 +64,6 @@ def common_inputs(old: Classifier, new: Classifier) -> CommonInputs:
             at[side][tested[side][name]] = place
             ways[side][tested[side][name]] = way
     return CommonInputs(models, tuple(variables), at, ways)
-
-
-def differing_inputs(old: Classifier, new: Classifier) -> tuple[str, ...]:
-    """How the inputs of two models differ, a sentence each."""
-    names = [[variable.name for variable in model.variables] for model in (old, new)]
-    said = []
-    for which, mine, theirs in (("old", *names), ("new", *reversed(names))):
-        if only := [name for name in mine if name not in theirs]:
-            said.append(f"Only the {which} model has the feature{'s' * (len(only) > 1)} {listed(only, most=12)}.")
-    if sorted(old.classes) != sorted(new.classes):
-        said.append(
-            f"The classes of the old model are {listed(old.classes)}, those of the new one {listed(new.classes)}."
-        )
-    tested = [{model.variables[v].name: model.variables[v] for v in model.tested} for model in (old, new)]
-    for name, variable in tested[0].items():
-        if name in tested[1]:
-            try:
-                said += _shared(variable, tested[1][name]).said
-            except Unsupported as fault:
-                said.append(f"{fault}.")
-    return tuple(said)
 
 
 def _with_common_ranges(old: Classifier, new: Classifier) -> tuple[Classifier, Classifier]:
@@ -102,7 +80,7 @@ def _with_common_ranges(old: Classifier, new: Classifier) -> tuple[Classifier, C
     return one, other
 
 
-def _shared(old: Variable, new: Variable) -> Shared:
+def shared(old: Variable, new: Variable) -> Shared:
     """A variable that two models have, as both have it."""
     if old.is_numeric != new.is_numeric:
         number, name = ("old", "new") if old.is_numeric else ("new", "old")
@@ -116,14 +94,13 @@ def _shared(old: Variable, new: Variable) -> Shared:
 
 def _numbers(old: Variable, new: Variable) -> Shared:
     missing, single = old.missing and new.missing, old.single and new.single
-    said = tuple(_said_of_numbers(old, new))
     if old.is_line or new.is_line:
         line = replace(old if old.is_line else new, missing=missing)
-        return Shared(line, (_on_line(line, old), _on_line(line, new)), said)
+        return Shared(line, (_on_line(line, old), _on_line(line, new)))
     cuts = [_cuts(each, single) for each in (old, new)]
     variable = Variable.numeric(old.name, [*cuts[0], *cuts[1]], missing=missing, single=single)
     one, other = (_cut_way(variable, each, own) for each, own in zip((old, new), cuts, strict=True))
-    return Shared(variable, (one, other), said)
+    return Shared(variable, (one, other))
 
 
 def _cuts(variable: Variable, single: bool) -> list[Cut]:
@@ -145,25 +122,6 @@ def _on_line(line: Variable, own: Variable) -> Way:
         return Same(line.size, own.size)
     below = [cut.last_below(False) for cut in _cuts(own, False)]
     return OnLine.of(line, below, own.size - 1 if line.missing else None)
-
-
-def _said_of_numbers(old: Variable, new: Variable) -> Iterator[str]:
-    if old.missing != new.missing:
-        one, other = ("old", "new") if old.missing else ("new", "old")
-        yield (
-            f"The {one} model says where a missing {old.name} goes and the {other} one does not: what is said of all"
-            " inputs is about those that have it."
-        )
-    if old.single != new.single:
-        one, other = ("old", "new") if old.single else ("new", "old")
-        yield (
-            f"The {one} model rounds {old.name} to 32 bits before it compares, the {other} one does not: next to a"
-            " threshold they may differ for that alone."
-        )
-    if old.is_line != new.is_line:
-        line = old if old.is_line else new
-        if line.range is not None:
-            yield f"What is said of all inputs is about {old.name} from {line.range[0]:g} to {line.range[1]:g}."
 
 
 def _names(old: Variable, new: Variable) -> Shared:
@@ -188,7 +146,7 @@ def _names(old: Variable, new: Variable) -> Shared:
     one, other_way = (
         ListedWay(np.array([pair[side] for pair in pairs], np.int64), each.size) for side, each in enumerate((old, new))
     )
-    return Shared(variable, (one, other_way), tuple(_said_of_names(old, new, (one, other_way))))
+    return Shared(variable, (one, other_way))
 
 
 def _taken(variable: Variable, label: str) -> int | None:
@@ -212,22 +170,3 @@ def _special(
             label = f"{label} ({other})"
         pairs[pair] = label
     return pairs[pair]
-
-
-def _said_of_names(old: Variable, new: Variable, ways: tuple[ListedWay, ListedWay]) -> Iterator[str]:
-    only = []
-    for which, each, way in (("old", old, ways[0]), ("new", new, ways[1])):
-        own = [label for state, label in enumerate(each.labels or ()) if state not in way.of]
-        if own:
-            only.append(f"{listed(own, most=8)} only in the {which} model")
-    if only:
-        yield (
-            f"{old.name} has the state{'s' * (len(only) > 1)} {' and '.join(only)}: what is said of all inputs is about"
-            " the values that both take."
-        )
-    if (old.no_value is None) != (new.no_value is None):
-        one, other = ("old", "new") if new.no_value is None else ("new", "old")
-        yield f"The {one} model says where a missing {old.name} goes and the {other} one does not."
-    if (old.other is None) != (new.other is None):
-        one, other = ("old", "new") if new.other is None else ("new", "old")
-        yield f"The {one} model takes any other {old.name} than it lists, the {other} one does not."
