@@ -12,6 +12,7 @@ import pytest
 import attack_additive
 import booleans
 import oracle
+import pairs
 import quia
 from contract import (
     Subject,
@@ -69,6 +70,14 @@ def _additive(rng: Random, _folder: Path) -> Subject:
     return Subject(*attack_additive.random_with_graph(rng, scores=3))
 
 
+def _two(*kinds: str) -> Callable[[Random, Path], Subject]:
+    def made(rng: Random, _folder: Path) -> Subject:
+        both, d = pairs.random_with_graph(rng, kinds)
+        return Subject(both.answering, d)
+
+    return made
+
+
 KINDS = {
     "tree": _graph(sharing=0.0, classes=2),
     "shared graph": _graph(classes=2),
@@ -77,6 +86,8 @@ KINDS = {
     "vote": random_vote,
     "ensemble": _ensemble,
     "additive": _additive,
+    "two graphs": _two("graph"),
+    "two models": _two("ensemble", "additive"),
 }
 """What is made of a random generator and a folder to write files into."""
 

@@ -162,6 +162,22 @@ def first_above(number: float, *, single: bool = False) -> float:
     return -_single_before(-number) if single else math.nextafter(number, math.inf)
 
 
+def among_doubles(below: float) -> Cut:
+    """The cut of 64-bit numbers between those that 32 bits round to at most a 32-bit number, and those above.
+
+    What lies in the middle of two 32-bit numbers is rounded to the one whose last bit is 0.
+
+    >>> among_doubles(1.0), among_doubles(first_above(1.0, single=True))
+    (Cut(threshold=1.0000000596046448, after=True), Cut(threshold=1.0000001788139343, after=False))
+    """
+    above = first_above(below, single=True)
+    if math.isinf(below) or math.isinf(above):  # what is rounded to the infinite begins where it would to 2**128
+        middle = math.copysign(2.0**128 - 2.0**103, below)
+    else:
+        middle = (below + above) / 2
+    return Cut(middle, after=nearest_single(middle) <= below)
+
+
 def _single_before(number: float) -> float:
     """The greatest 32-bit number below a 32-bit number."""
     if number == -math.inf:
