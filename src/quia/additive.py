@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,9 @@ from quia.region import Region
 from quia.sums import Rule
 from quia.terms import Floats, Line, Table, Term
 from quia.variables import UNKNOWN, Variable
+
+if TYPE_CHECKING:
+    from quia.contrast import Contrast
 
 _LEAST_NUMBER = 5e-324
 """So much a product of numbers that are almost 0 may be off: a margin of none would call sums exact that are not."""
@@ -398,6 +401,15 @@ class Additive(ByFields, ClassifierBase):
         from quia.additive_reasons import reduced
 
         return reduced(self, question, kept, Clock(timeout))
+
+    def find_pair(
+        self, contrast: Contrast, possible: Region, clock: Clock
+    ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """Two instances in a region that a contrast looks for; None if there are none."""
+        from quia.additive_pairs import find_pair
+
+        self._refuse_unbounded()
+        return find_pair(self, contrast, possible, clock)
 
     def widen(
         self,
