@@ -60,8 +60,25 @@ def _headline(document: Document) -> Markup:
         element("ul", [element("li", short(each, 300)) for each in document.unfinished[:10]], class_="points")
         if document.unfinished
         else None,
+        _contents(document),
         class_="verdict",
     )
+
+
+def _contents(document: Document) -> Markup:
+    """The ways to the parts of the page."""
+    parts = [
+        ("Identity", True),
+        ("Decisions", True),
+        ("Rules", True),
+        ("Features", True),
+        ("Protected", bool(document.protected)),
+        ("Monotonicity", document.monotonicity is not None),
+        ("Compared", document.comparison is not None),
+        ("Check", True),
+    ]
+    links = [element("li", element("a", name, href=f"#{name.lower()}")) for name, is_there in parts if is_there]
+    return element("nav", element("ul", links), class_="contents", aria_label="Parts of this page")
 
 
 def _finding(found: Finding) -> Markup:
@@ -119,7 +136,7 @@ def _by_group(document: Document) -> Iterator[str]:
     for each in sorted(hanging.groups, key=lambda group: -group.rows)[:4]:
         better = max(each.better.items(), key=lambda item: item[1], default=("", 0))
         fared = f"; better as {short(better[0], 30)}: {share_text(better[1], each.of)}" if better[1] else ""
-        yield f"  {short(each.group, 30)}: {share_text(each.rows, each.of)} hang on it{fared}"
+        yield f"  {short(each.group, 30)}: {share_text(each.rows, each.of)}{fared}"
 
 
 def _rule_lines(document: Document) -> Iterator[str]:

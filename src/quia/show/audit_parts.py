@@ -18,11 +18,11 @@ from quia.auditing.document import (
     Settings,
     Share,
 )
-from quia.show.audit_pieces import Palette, conditions_line, example, folded, paragraphs, shown_and_folded
+from quia.show.audit_pieces import Palette, Reach, conditions_line, folded, paragraphs, rule_line, shown_and_folded
 from quia.show.audit_words import named, not_asked
 from quia.show.bars import Count, bar, bar_line, stacked
 from quia.show.html_reasons import section
-from quia.show.identity import Row, command_rows, file_rows, identity_block, made_rows
+from quia.show.identity import Row, command_rows, file_lines, identity_block, lines, made_rows
 from quia.show.markup import Child, Markup, element, join, short
 from quia.show.table import table
 from quia.show.words import number, plural, share_text
@@ -36,21 +36,19 @@ def identity(document: Document) -> Markup:
     rows: list[Row] = [
         *made_rows(of.case, of.made, of.quia),
         ("Took", f"{document.seconds:,.1f} s"),
-        *_model_rows("Model", of.model),
-        *file_rows("Data", of.data.file),
-        ("Rows", number(of.data.rows)),
-        *([] if of.compared is None else _model_rows("Compared with", of.compared)),
+        ("Model", lines(_model_lines(of.model))),
+        ("Data", lines([*file_lines(of.data.file), plural(of.data.rows, "row")])),
+        ("Compared with", None if of.compared is None else lines(_model_lines(of.compared))),
         *command_rows(of.command, list(_settings(of))),
     ]
     return identity_block(rows)
 
 
-def _model_rows(name: str, model: ModelFacts) -> list[Row]:
+def _model_lines(model: ModelFacts) -> list[Child]:
     sizes = [plural(count, what.removesuffix("s")) for what, count in model.sizes.items()]
     features = f"{plural(model.features, 'feature')}, of which it tests {number(model.tested)}"
     said = f"{', '.join([model.kind, *sizes])}; {features}; classes {named(model.classes)}"
-    notes = [(f"{name}: note", short(note, 400)) for note in model.notes]
-    return [*file_rows(name, model.file), (f"{name}: kind", said), *notes]
+    return [*file_lines(model.file), said, *(short(note, 400) for note in model.notes)]
 
 
 def _settings(of: Identity) -> Iterator[str]:
@@ -114,7 +112,6 @@ def decisions(document: Document, palette: Palette) -> Markup:
         else join(
             [
                 element("h3", "Rows without a decision"),
-                element("p", f"{share_text(left, found.rows)} rows have none:", class_="about"),
                 paragraphs(
                     f"{share_text(each.rows, found.rows)} rows: {short(each.why, 300).rstrip('.')}; the first are"
                     f" {', '.join(map(number, each.first[:5]))}."
@@ -161,8 +158,9 @@ def rules(document: Document, palette: Palette) -> Markup:
         "Rules",
         *(_class_rules(each, palette) for each in document.rules),
         about="Whoever meets the conditions of a rule gets its decision, whatever all other features are: that is"
-        " proved for each. They were chosen one after the other, each as what covers the most rows that are left, so"
-        " they are few, though perhaps not the fewest. Shares are of the rows with the decision.",
+        " proved for each. They were chosen one after the other, each as what covers the most rows that are left"
+        " (those are the new ones), so they are few, though perhaps not the fewest. Shares are of the rows with the"
+        " decision.",
         id="rules",
     )
 
@@ -185,29 +183,15 @@ def _class_rules(found: Rules, palette: Palette) -> Markup:
 
 
 def _rule(found: Rule, of: int, colour: int) -> Markup:
-    return element(
-        "li",
-        element("p", conditions_line(found.conditions), class_="if"),
-        element(
-            "div",
-            bar(found.cumulated / of if of else 0.0, colour=colour),
-            element("p", f"{share_text(found.cumulated, of)} with those before", class_="said"),
-            class_="sum",
-        ),
-        element(
-            "div",
-            element("p", f"{share_text(found.rows, of)} rows, {number(found.new)} of them in none before"),
-            example(found.example),
-            class_="under",
-        ),
-    )
+    reach = Reach(found.rows, found.new, found.cumulated)
+    return rule_line(conditions_line(found.conditions), reach, of, found.example, colour=colour)
 
 
 def features(document: Document) -> Markup:
     """What each feature does: those that matter as a table, those that are proved not to in a sentence."""
     idle = [each.feature for each in document.features if each.matters is False]
     mattering = sorted((each for each in document.features if each.matters is not False), key=_weight)
-    heads = ("Feature", "Depends some decision on it?", "Alone could change", "In a shortest reason")
+    heads = ("Feature", "Can a decision depend on it?", "Alone could change", "In a shortest reason")
     first, rest = mattering[:MOST_FEATURES], mattering[MOST_FEATURES:]
     return section(
         "features",
@@ -254,6 +238,7 @@ def check(document: Document) -> Markup:
         "check",
         "Check it yourself",
         element("pre", element("code", command)),
+        element("h3", "What is proved"),
         paragraphs(_proved(document)),
         element("h3", "What is not known") if unknown else None,
         paragraphs(unknown[:20]) if unknown else None,
@@ -285,14 +270,15 @@ def _proved(document: Document) -> list[str]:
         never = sum(proof.can is False for each in document.monotonicity.features for proof in (each.hurts, each.helps))
     regions = 0 if document.comparison is None else len(document.comparison.differences)
     counted = [
-        (rules, "rule", "that whoever meets it gets its decision"),
-        (idle, "feature", "that no decision depends on it"),
-        (sum(each.depends.can is False for each in document.protected), "set of protected features", "likewise"),
-        (never, "direction of a feature", "that raising it never hurts, or never helps"),
-        (regions, "region", "that the two models differ throughout it"),
+        (rules, "rule", "whoever meets one gets its decision"),
+        (idle, "feature", "no decision on any input depends on one of them"),
+        (never, "direction", "raising a feature never hurts, or never helps"),
+        (regions, "region", "the two models differ throughout each"),
     ]
-    told = [f"Proved of {plural(count, what)}: {that}." for count, what, that in counted if count]
-    return [*told, "Every count is of all rows that it names; nothing is sampled or estimated."]
+    told = [f"{plural(count, what)}: {that}." for count, what, that in counted if count]
+    free = [f"{named(each.features)}: no decision on any input depends on that." for each in document.protected]
+    told += [said for said, each in zip(free, document.protected, strict=True) if each.depends.can is False]
+    return [*told, "Every count is of all the rows that it names; nothing is sampled or estimated."]
 
 
 def _reasons_why(document: Document) -> list[str]:
