@@ -30,7 +30,8 @@ class Palette:
 
     def __init__(self, document: Document) -> None:
         favourable = [name for name in document.identity.settings.favourable if name]
-        ranked = [*favourable, *(each for each in document.identity.model.classes if each not in favourable)]
+        compared = document.identity.compared
+        ranked = [*favourable, *document.identity.model.classes, *(() if compared is None else compared.classes)]
         self.place = {name: place for place, name in enumerate(dict.fromkeys(ranked))}
 
     def __getitem__(self, decision: str) -> int:

@@ -153,7 +153,9 @@ def _turns(found: Hanging, palette: Palette) -> Markup:
         )
         for turn in ranked
     ]
-    return element("ul", lines, class_="turns", aria_label="From which decision to which")
+    left = len(found.turns) - len(lines)
+    more = element("li", f"… {plural(left, 'more turn')}: see the JSON", class_="more") if left else None
+    return element("ul", lines, more, class_="turns", aria_label="From which decision to which")
 
 
 def _worst(cases: Sequence[WorstCase], palette: Palette) -> Markup:

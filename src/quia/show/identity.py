@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from quia.identity import FileFacts, PageFacts
 from quia.show.html_reasons import section
 from quia.show.markup import Child, Markup, element
-from quia.show.words import number
+from quia.show.words import number, plural
 
 Row = tuple[str, Child]
 """What something is called, and what it is."""
@@ -40,7 +40,7 @@ def file_lines(file: FileFacts | None) -> list[Child]:
     if file is None:
         return []
     where = "" if file.path == file.name else f" ({file.path})"
-    said = f"{file.name}{where}, {number(file.bytes)} bytes"
+    said = f"{file.name}{where}, {plural(file.bytes, 'byte')}"
     return [said, ["SHA-256 ", element("code", file.sha256)]]
 
 
