@@ -116,8 +116,10 @@ def _paragraphs(document: Document) -> Iterator[str]:
     yield " ".join(summary_sentences(document))
     if possible := possible_sentence(document):
         yield possible
-    yield ""
-    for found in findings(document):
+    told = findings(document)
+    if told:
+        yield ""
+    for found in told:
         yield f"{found.about}: {found.figure}"
         yield f"  {found.said}"
         if found.about == PROTECTED:
