@@ -94,7 +94,7 @@ def rules(decision: str, of: int, conditions: list[tuple[Condition, ...]], *, co
         new = (of - covered) * 2 // (5 + place % 3)
         covered += new
         text = " and ".join(f"{one['feature']} {one['text']}" for one in each)
-        found.append(Rule(each, text, new + 211 * place, new, covered, Example(17 + 31 * place, PERSON)))
+        found.append(Rule(each, text, min(new + 211 * place, covered), new, covered, Example(17 + 31 * place, PERSON)))
     return Rules(decision, of, of * 9 // 10, covered, 2_000, complete, tuple(found))
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from textwrap import fill
+from textwrap import wrap
 
 from quia.auditing.document import Document
+from quia.show.audit_check import check
+from quia.show.audit_identity import identity
 from quia.show.audit_models import comparison, monotonicity
-from quia.show.audit_parts import check, decisions, features, identity, rules
-from quia.show.audit_pieces import Palette
+from quia.show.audit_parts import decisions, features, rules
+from quia.show.audit_pieces import Palette, paragraphs
 from quia.show.audit_protected import protected
 from quia.show.audit_words import (
     PROTECTED,
@@ -17,18 +19,22 @@ from quia.show.audit_words import (
     findings,
     model_name,
     named,
+    possible_sentence,
+    rules_sentence,
     summary_sentences,
     together,
     unfinished_sentence,
 )
-from quia.show.markup import Markup, element, short
+from quia.show.markup import Markup, clean, element, short
 from quia.show.whole_file import whole_file
 from quia.show.words import number, plural, share_text
 
 WIDTH = 80
-MOST_RULES = 3
+MOST_RULES = 2
 """How many rules of a class the terminal shows."""
-MOST_CLASSES = 4
+MOST_CLASSES = 3
+MOST_UNFINISHED = 5
+MOST_GROUPS = 3
 
 
 def page(document: Document) -> str:
@@ -51,17 +57,34 @@ def page(document: Document) -> str:
 
 def _headline(document: Document) -> Markup:
     """What was audited, what matters most, and what time did not suffice for."""
+    possible = possible_sentence(document)
     return element(
         "header",
         element("h1", "Audit of ", element("span", model_name(document), class_="class")),
         element("p", " ".join(summary_sentences(document)), class_="lead"),
+        element("p", possible, class_="possible") if possible else None,
         element("ul", [_finding(each) for each in findings(document)], class_="cards findings"),
         element("p", unfinished_sentence(document), class_="told"),
-        element("ul", [element("li", short(each, 300)) for each in document.unfinished[:10]], class_="points")
-        if document.unfinished
-        else None,
+        paragraphs(_unfinished(document)) if document.unfinished else None,
+        _contents(document),
         class_="verdict",
     )
+
+
+def _contents(document: Document) -> Markup:
+    """The ways to the parts of the page."""
+    parts = [
+        ("Identity", True),
+        ("Decisions", True),
+        ("Rules", True),
+        ("Features", True),
+        ("Protected", bool(document.protected)),
+        ("Monotonicity", document.monotonicity is not None),
+        ("Compared", document.comparison is not None),
+        ("Check", True),
+    ]
+    links = [element("li", element("a", name, href=f"#{name.lower()}")) for name, is_there in parts if is_there]
+    return element("nav", element("ul", links), class_="contents", aria_label="Parts of this page")
 
 
 def _finding(found: Finding) -> Markup:
@@ -79,20 +102,24 @@ def _finding(found: Finding) -> Markup:
 
 def text(document: Document) -> str:
     """What an auditor must know first, in lines of at most 80 characters."""
-    return "\n".join(line for paragraph in _paragraphs(document) for line in _wrapped(paragraph))
+    return clean("\n".join(line for paragraph in _paragraphs(document) for line in _wrapped(paragraph)))
 
 
 def _wrapped(paragraph: str) -> list[str]:
     indent = len(paragraph) - len(paragraph.lstrip())
-    return fill(paragraph, WIDTH, subsequent_indent=" " * (indent + 2)).split("\n") if paragraph else [""]
+    return wrap(paragraph, WIDTH, subsequent_indent=" " * (indent + 2), break_on_hyphens=False) or [""]
 
 
 def _paragraphs(document: Document) -> Iterator[str]:
     case = document.identity.case
     yield f"Audit of {model_name(document)}, {document.identity.made}" + (f", case {case}" if case else "")
     yield " ".join(summary_sentences(document))
-    yield ""
-    for found in findings(document):
+    if possible := possible_sentence(document):
+        yield possible
+    told = findings(document)
+    if told:
+        yield ""
+    for found in told:
         yield f"{found.about}: {found.figure}"
         yield f"  {found.said}"
         if found.about == PROTECTED:
@@ -105,10 +132,15 @@ def _paragraphs(document: Document) -> Iterator[str]:
         yield f"Proved not to matter: {named(idle)} ({number(len(idle))} of {of})"
     yield ""
     yield unfinished_sentence(document)
-    for each in document.unfinished[:5]:
-        yield f"  {short(each, 150)}"
-    if len(document.unfinished) > 5:
-        yield f"  … {number(len(document.unfinished) - 5)} more: see the page"
+    for each in _unfinished(document):
+        yield f"  {each}"
+
+
+def _unfinished(document: Document) -> list[str]:
+    """The beginning of what time did not suffice for."""
+    told = [short(each, 150) for each in document.unfinished[:MOST_UNFINISHED]]
+    left = len(document.unfinished) - len(told)
+    return [*told, *([f"… {number(left)} more: see the JSON"] if left else [])]
 
 
 def _by_group(document: Document) -> Iterator[str]:
@@ -116,16 +148,15 @@ def _by_group(document: Document) -> Iterator[str]:
     hanging = together(document.protected).hanging
     if hanging is None or not hanging.rows:
         return
-    for each in sorted(hanging.groups, key=lambda group: -group.rows)[:4]:
+    for each in sorted(hanging.groups, key=lambda group: -group.rows)[:MOST_GROUPS]:
         better = max(each.better.items(), key=lambda item: item[1], default=("", 0))
         fared = f"; better as {short(better[0], 30)}: {share_text(better[1], each.of)}" if better[1] else ""
-        yield f"  {short(each.group, 30)}: {share_text(each.rows, each.of)} hang on it{fared}"
+        yield f"  {short(each.group, 30)}: {share_text(each.rows, each.of)}{fared}"
 
 
 def _rule_lines(document: Document) -> Iterator[str]:
     for found in document.rules[:MOST_CLASSES]:
-        count = plural(len(found.rules), "rule")
         yield ""
-        yield f"{short(found.decision, 40)}: {count} cover {share_text(found.covered, found.of)} rows"
+        yield f"{short(found.decision, 40)}: {rules_sentence(found)}"
         for rule in found.rules[:MOST_RULES]:
-            yield f"  {number(rule.rows)} rows: {short(rule.text, 140)}"
+            yield f"  {number(rule.rows)} rows: {short(rule.text, 110)}"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from quia.auditing.document import Comparison, Difference, Document, Monotone, Pair, Proof
-from quia.show.audit_pieces import Palette, conditions_line, example, folded, not_known, shown_and_folded
+from quia.show.audit_pieces import Palette, Reach, conditions_line, folded, not_known, rule_line, shown_and_folded
 from quia.show.audit_words import model_name, new_name, value_text, values_text
 from quia.show.bars import bar
 from quia.show.html_reasons import section
 from quia.show.markup import Child, Markup, element, join, short
 from quia.show.table import table
-from quia.show.words import number, plural, share_text
+from quia.show.words import plural, share_text
 
 MOST_FEATURES = 15
 MOST_CLASSES = 12
@@ -171,20 +171,5 @@ def _differences(found: Comparison, palette: Palette) -> Markup:
 
 
 def _difference(found: Difference, of: int, palette: Palette) -> Markup:
-    turn = [palette.chip(found.old), " → ", palette.chip(found.new), " if "]
-    return element(
-        "li",
-        element("p", turn, conditions_line(found.conditions), class_="if"),
-        element(
-            "div",
-            bar(found.cumulated / of if of else 0.0),
-            element("p", f"{share_text(found.cumulated, of)} with those before", class_="said"),
-            class_="sum",
-        ),
-        element(
-            "div",
-            element("p", f"{share_text(found.rows, of)} rows, {number(found.new_rows)} of them in none before"),
-            example(found.example),
-            class_="under",
-        ),
-    )
+    said = [palette.chip(found.old), " → ", palette.chip(found.new), " if ", conditions_line(found.conditions)]
+    return rule_line(said, Reach(found.rows, found.new_rows, found.cumulated), of, found.example)

@@ -1,102 +1,51 @@
-"""The parts of an audit's page about the whole model: identity, decisions, rules, features, what can be checked."""
+"""The parts of an audit's page about the whole model: decisions, rules and features."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from quia.auditing.document import (
     Confusion,
     Document,
     Feature,
-    Identity,
     Labels,
-    ModelFacts,
     Rule,
     Rules,
-    Settings,
     Share,
 )
-from quia.show.audit_pieces import Palette, conditions_line, example, folded, paragraphs, shown_and_folded
-from quia.show.audit_words import named, not_asked
+from quia.show.audit_pieces import (
+    MOST_SHOWN,
+    Palette,
+    Reach,
+    conditions_line,
+    folded,
+    paragraphs,
+    rule_line,
+    shown_and_folded,
+)
+from quia.show.audit_words import named, rules_sentence
 from quia.show.bars import Count, bar, bar_line, stacked
 from quia.show.html_reasons import section
-from quia.show.identity import Row, command_rows, file_rows, identity_block, made_rows
 from quia.show.markup import Child, Markup, element, join, short
 from quia.show.table import table
 from quia.show.words import number, plural, share_text
 
 MOST_FEATURES = 15
-
-
-def identity(document: Document) -> Markup:
-    """Which model and table, when, by what, and how."""
-    of = document.identity
-    rows: list[Row] = [
-        *made_rows(of.case, of.made, of.quia),
-        ("Took", f"{document.seconds:,.1f} s"),
-        *_model_rows("Model", of.model),
-        *file_rows("Data", of.data.file),
-        ("Rows", number(of.data.rows)),
-        *([] if of.compared is None else _model_rows("Compared with", of.compared)),
-        *command_rows(of.command, list(_settings(of))),
-    ]
-    return identity_block(rows)
-
-
-def _model_rows(name: str, model: ModelFacts) -> list[Row]:
-    sizes = [plural(count, what.removesuffix("s")) for what, count in model.sizes.items()]
-    features = f"{plural(model.features, 'feature')}, of which it tests {number(model.tested)}"
-    said = f"{', '.join([model.kind, *sizes])}; {features}; classes {named(model.classes)}"
-    notes = [(f"{name}: note", short(note, 400)) for note in model.notes]
-    return [*file_rows(name, model.file), (f"{name}: kind", said), *notes]
-
-
-def _settings(of: Identity) -> Iterator[str]:
-    """All that the answers depend on, what was not said included."""
-    settings = of.settings
-    yield from _asked(settings)
-    yield f"rules cover {100 * settings.share:g} % of each class"
-    yield "no time limit" if settings.timeout is None else f"time limit {settings.timeout:g} s"
-    for name, options in (("model read with", settings.options), ("other model read with", settings.compare_options)):
-        if options:
-            yield f"{name} {_options(options)}"
-
-
-def _asked(settings: Settings) -> Iterator[str]:
-    yield f"label {settings.label}" if settings.label else "no label"
-    yield f"protected {named(settings.protected)}"
-    if settings.favourable:
-        yield f"favourable, the best first: {named(settings.favourable)}"
-    for feature, order in (settings.orders or {}).items():
-        yield f"order of {feature}: {' < '.join(order)}"
-    for feature, condition in (settings.within or {}).items():
-        yield f"only possible: {feature} {condition}"
-    for constraint in settings.given:
-        yield f"given: {constraint}"
-
-
-def _options(options: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in options.items())
+MOST_COLUMNS = 5
+"""With more classes than these, a table of labels says only what was decided most often."""
 
 
 def decisions(document: Document, palette: Palette) -> Markup:
     """By class, against the label, and which rows have none."""
     found = document.decisions
-    chart = element(
-        "ul",
-        [
-            bar_line(
-                short(each.decision, 60),
-                bar(each.rows / each.of if each.of else 0.0, colour=palette[each.decision]),
-                share_text(each.rows, each.of),
-            )
-            for each in found.classes
-        ],
-        class_="bars",
-        aria_label="Decisions by class",
-    )
+    lines = [
+        bar_line(
+            short(each.decision, 60),
+            bar(each.rows / each.of if each.of else 0.0, colour=palette[each.decision]),
+            share_text(each.rows, each.of),
+        )
+        for each in found.classes
+    ]
     overview = stacked(
         [Count(each.decision, each.rows, palette[each.decision]) for each in found.classes],
         found.decided,
@@ -107,14 +56,13 @@ def decisions(document: Document, palette: Palette) -> Markup:
         "decisions",
         "Decisions",
         element("div", overview, class_="whole"),
-        chart,
+        join([shown_and_folded(lines, "class", tag="ul", class_="bars")]),
         None if found.labels is None else _labels(found.labels),
         None
         if not left
         else join(
             [
                 element("h3", "Rows without a decision"),
-                element("p", f"{share_text(left, found.rows)} rows have none:", class_="about"),
                 paragraphs(
                     f"{share_text(each.rows, found.rows)} rows: {short(each.why, 300).rstrip('.')}; the first are"
                     f" {', '.join(map(number, each.first[:5]))}."
@@ -147,6 +95,8 @@ def _labels(found: Labels) -> Markup:
 def confusion_table(confusion: Sequence[Confusion]) -> Markup:
     """For each label how its rows were decided, each a share of these rows."""
     classes = list(dict.fromkeys(name for each in confusion for name in each.decided))
+    if len(classes) > MOST_COLUMNS:
+        return table(("Labelled", "Decided so", "Most often otherwise"), map(_mostly, confusion))
     rows = [
         [short(each.label, 60), *(share_text(each.decided.get(name, 0), each.rows) for name in classes)]
         for each in confusion
@@ -154,24 +104,32 @@ def confusion_table(confusion: Sequence[Confusion]) -> Markup:
     return table(["Labelled", *(f"decided {short(name, 40)}" for name in classes)], rows)
 
 
+def _mostly(found: Confusion) -> tuple[str, str, str]:
+    """How many rows with a label were decided so, and what was the most frequent other decision."""
+    wrong = {name: rows for name, rows in found.decided.items() if name != found.label and rows}
+    other = max(wrong, key=wrong.__getitem__, default=None)
+    right = share_text(found.decided.get(found.label, 0), found.rows)
+    return short(found.label, 60), right, "—" if other is None else f"{other}: {share_text(wrong[other], found.rows)}"
+
+
 def rules(document: Document, palette: Palette) -> Markup:
     """For each class the few rules that cover most of its rows."""
+    first, rest = document.rules[:MOST_SHOWN], document.rules[MOST_SHOWN:]
     return section(
         "rules",
         "Rules",
-        *(_class_rules(each, palette) for each in document.rules),
+        *(_class_rules(each, palette) for each in first),
+        folded(plural(len(rest), "more class"), [_class_rules(each, palette) for each in rest]) if rest else None,
         about="Whoever meets the conditions of a rule gets its decision, whatever all other features are: that is"
-        " proved for each. They were chosen one after the other, each as what covers the most rows that are left, so"
-        " they are few, though perhaps not the fewest. Shares are of the rows with the decision.",
+        " proved for each. They were chosen one after the other, each as what covers the most rows that are left"
+        " (those are the new ones), so they are few, though perhaps not the fewest. Shares are of the rows with the"
+        " decision.",
         id="rules",
     )
 
 
 def _class_rules(found: Rules, palette: Palette) -> Markup:
-    count = plural(len(found.rules), "rule")
-    said = f"{count} cover {share_text(found.covered, found.of)} rows; wanted were {number(found.wanted)}."
-    if len(found.rules) == 1:
-        said = said.replace(" cover ", " covers ", 1)
+    said = f"{rules_sentence(found)}; wanted were {number(found.wanted)}."
     out = "" if found.complete else " Time ran out before they covered what was wanted."
     lines = [_rule(each, found.of, palette[found.decision]) for each in found.rules]
     of = f" They are among the general reasons of {plural(found.explained, 'row')}."
@@ -185,29 +143,15 @@ def _class_rules(found: Rules, palette: Palette) -> Markup:
 
 
 def _rule(found: Rule, of: int, colour: int) -> Markup:
-    return element(
-        "li",
-        element("p", conditions_line(found.conditions), class_="if"),
-        element(
-            "div",
-            bar(found.cumulated / of if of else 0.0, colour=colour),
-            element("p", f"{share_text(found.cumulated, of)} with those before", class_="said"),
-            class_="sum",
-        ),
-        element(
-            "div",
-            element("p", f"{share_text(found.rows, of)} rows, {number(found.new)} of them in none before"),
-            example(found.example),
-            class_="under",
-        ),
-    )
+    reach = Reach(found.rows, found.new, found.cumulated)
+    return rule_line(conditions_line(found.conditions), reach, of, found.example, colour=colour)
 
 
 def features(document: Document) -> Markup:
     """What each feature does: those that matter as a table, those that are proved not to in a sentence."""
     idle = [each.feature for each in document.features if each.matters is False]
     mattering = sorted((each for each in document.features if each.matters is not False), key=_weight)
-    heads = ("Feature", "Depends some decision on it?", "Alone could change", "In a shortest reason")
+    heads = ("Feature", "Can a decision depend on it?", "Alone could change", "In a shortest reason")
     first, rest = mattering[:MOST_FEATURES], mattering[MOST_FEATURES:]
     return section(
         "features",
@@ -243,74 +187,3 @@ def _share(share: Share | None) -> Child:
     if share is None:
         return "not known"
     return [bar(share.rows / share.of if share.of else 0.0), element("span", share_text(share.rows, share.of))]
-
-
-def check(document: Document) -> Markup:
-    """What is proved, how to check it again, and what is not known."""
-    model = document.identity.model.file
-    command = f"quia verify {'MODEL' if model is None else shlex.quote(model.path)} audit.json"
-    unknown = [*document.unfinished, *_reasons_why(document)]
-    return section(
-        "check",
-        "Check it yourself",
-        element("pre", element("code", command)),
-        paragraphs(_proved(document)),
-        element("h3", "What is not known") if unknown else None,
-        paragraphs(unknown[:20]) if unknown else None,
-        element("p", f"… {number(len(unknown) - 20)} more: see the JSON", class_="more") if len(unknown) > 20 else None,
-        element("h3", "What was not asked") if not_asked(document) else None,
-        paragraphs(not_asked(document)) if not_asked(document) else None,
-        element("h3", "What this page does not say"),
-        paragraphs(_NOT_SAID),
-        about="The file that quia audit writes with --json has every claim of this page, and what it takes to check it:"
-        " conditions, rows and pairs of inputs. This command checks them again, by a checker of its own, and says how"
-        " many hold.",
-        id="check",
-    )
-
-
-_NOT_SAID = (
-    "It is about the model, not about cause: in life, one feature may change with another.",
-    "It does not say whether a decision, or a difference between groups, is right, fair or lawful, nor whether the data"
-    " are true.",
-)
-
-
-def _proved(document: Document) -> list[str]:
-    """What follows from the model by logic, and how much of it there is."""
-    rules = sum(len(each.rules) for each in document.rules)
-    idle = sum(each.matters is False for each in document.features)
-    never = 0
-    if document.monotonicity is not None:
-        never = sum(proof.can is False for each in document.monotonicity.features for proof in (each.hurts, each.helps))
-    regions = 0 if document.comparison is None else len(document.comparison.differences)
-    counted = [
-        (rules, "rule", "that whoever meets it gets its decision"),
-        (idle, "feature", "that no decision depends on it"),
-        (sum(each.depends.can is False for each in document.protected), "set of protected features", "likewise"),
-        (never, "direction of a feature", "that raising it never hurts, or never helps"),
-        (regions, "region", "that the two models differ throughout it"),
-    ]
-    told = [f"Proved of {plural(count, what)}: {that}." for count, what, that in counted if count]
-    return [*told, "Every count is of all rows that it names; nothing is sampled or estimated."]
-
-
-def _reasons_why(document: Document) -> list[str]:
-    """Why something is not known, wherever it is said, each sentence once."""
-    found = [
-        *((f"Feature {short(each.feature, 60)}", each.why) for each in document.features),
-        *((f"Protected {named(each.features)}", why) for each in document.protected for why in _whys(each)),
-    ]
-    if document.monotonicity is not None:
-        found += [
-            (f"Raising {short(each.feature, 60)}", proof.why)
-            for each in document.monotonicity.features
-            for proof in (each.hurts, each.helps)
-        ]
-    if document.comparison is not None:
-        found.append(("Two models", document.comparison.why))
-    return list(dict.fromkeys(f"{about}: {why.rstrip('.')}." for about, why in found if why))
-
-
-def _whys(protected: Any) -> tuple[str | None, str | None]:
-    return protected.why, protected.depends.why

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from quia.auditing.document import Condition, Document, Example, Pair, Proof, Values
 from quia.show.audit_words import condition_text, value_text, values_text
-from quia.show.bars import COLOURS
+from quia.show.bars import COLOURS, bar
 from quia.show.markup import Child, Markup, element, join, short
-from quia.show.words import listed, number, plural
+from quia.show.words import listed, number, plural, share_text
 
 MOST_SHOWN = 10
 """So many of a list are seen at once; more are folded, and paper does not show them."""
@@ -16,12 +17,21 @@ MOST_FOLDED = 200
 """So many more can be unfolded; all of them are in the JSON."""
 
 
+class Reach(NamedTuple):
+    """How many rows conditions are true of, how many of them are new, and how many are covered so far."""
+
+    rows: int
+    new: int
+    cumulated: int
+
+
 class Palette:
     """Each class has one colour on the whole page; the favourable ones come first."""
 
     def __init__(self, document: Document) -> None:
         favourable = [name for name in document.identity.settings.favourable if name]
-        ranked = [*favourable, *(each for each in document.identity.model.classes if each not in favourable)]
+        compared = document.identity.compared
+        ranked = [*favourable, *document.identity.model.classes, *(() if compared is None else compared.classes)]
         self.place = {name: place for place, name in enumerate(dict.fromkeys(ranked))}
 
     def __getitem__(self, decision: str) -> int:
@@ -50,12 +60,25 @@ def conditions_line(conditions: Sequence[Condition]) -> Markup:
     return listed(told)
 
 
-def example(found: Example) -> Markup:
-    """A row by its number, and its values when it is unfolded."""
+def rule_line(said: Child, reach: Reach, of: int, shown: Example, *, colour: int | None = None) -> Markup:
+    """What forces something, how far it reaches, and an example whose values can be unfolded."""
+    new = f", {number(reach.new)} new" if reach.new < reach.rows else ""
     return element(
-        "details",
-        element("summary", f"for example row {number(found.row)}"),
-        element("p", values_text(found.values, found.values), class_="same"),
+        "li",
+        element("p", said, class_="if"),
+        element(
+            "div",
+            bar(reach.cumulated / of if of else 0.0, colour=colour),
+            element("p", f"{share_text(reach.rows, of)} rows{new}"),
+            element("p", f"together {share_text(reach.cumulated, of)}"),
+            element(
+                "details",
+                element("summary", f"example: row {number(shown.row)}"),
+                element("p", values_text(shown.values, shown.values), class_="same"),
+                class_="example",
+            ),
+            class_="reach",
+        ),
     )
 
 

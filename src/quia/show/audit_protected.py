@@ -51,11 +51,15 @@ def _hanging_line(found: Protected) -> str:
     hanging = found.hanging
     if hanging is None:
         why = (found.why or "time ran out").rstrip(".")
-        return f"How many decisions hang on it is not known: {why}."
+        return f"How many decisions hang on {_it(found)} is not known: {why}."
     fixed = ""
     if hanging.fixed:
         fixed = f" For {share_text(hanging.fixed, hanging.of)} rows no possible world differs in that alone."
-    return f"{share_text(hanging.rows, hanging.of)} decisions hang on it.{fixed}"
+    return f"{share_text(hanging.rows, hanging.of)} decisions hang on {_it(found)}.{fixed}"
+
+
+def _it(found: Protected) -> str:
+    return "it" if len(found.features) == 1 else "them"
 
 
 def _every_input(found: Proof, features: Sequence[str], palette: Palette) -> Markup:
@@ -85,9 +89,9 @@ def _groups(found: Protected, palette: Palette) -> Child:
 def _group_parts(groups: Sequence[Group], hanging: Mapping[str, GroupHanging], palette: Palette) -> Markup:
     lines = [element("li", _group_bar(each, palette)) for each in groups]
     made: list[Child] = [element("ul", lines, class_="stacks")]
-    if hanging:
+    if any(each.rows for each in hanging.values()):
         rows = [(short(each.name, 60), *_hangs(hanging.get(each.name))) for each in groups]
-        made.append(table(("Group", "Decisions that hang on it", "Would have fared better as"), rows))
+        made.append(table(("Group", "Hang on protected features", "Would have fared better as"), rows))
     if any(each.labelled for each in groups):
         made.append(_labelled(groups))
     return join(made)
@@ -100,9 +104,9 @@ def _group_bar(group: Group, palette: Palette) -> list[Child]:
         [palette.chip(each.name), f" {share_text(each.rows, decided)}", "" if each is counts[-1] else " · "]
         for each in counts
     ]
-    undecided = f", {number(group.rows - decided)} without a decision" if decided < group.rows else ""
+    undecided = f" {number(group.rows - decided)} more without a decision" if decided < group.rows else None
     return [
-        element("span", element("b", short(group.name, 60)), f" {plural(group.rows, 'row')}{undecided}", class_="name"),
+        element("span", element("b", short(group.name, 60)), undecided, class_="name"),
         stacked(counts, decided, about=f"Decisions on {group.name}"),
         element("span", numbers, class_="said"),
     ]
@@ -125,7 +129,7 @@ def _most(better: Mapping[str, int], most: int = 4) -> list[tuple[str, int]]:
 def _labelled(groups: Sequence[Group]) -> Markup:
     """How each group's decisions agree with its labels: in all, and for the rows of each label."""
     labels = list(dict.fromkeys(each.label for group in groups for each in group.confusion or ()))
-    heads = ("Group", "Decided as labelled", *(f"of those labelled {short(name, 40)}" for name in labels[:3]))
+    heads = ("Group", "Decided as labelled", *(f"labelled {short(name, 40)}, decided so" for name in labels[:3]))
     rows = []
     for group in groups:
         right = {each.label: share_text(each.decided.get(each.label, 0), each.rows) for each in group.confusion or ()}
@@ -149,7 +153,9 @@ def _turns(found: Hanging, palette: Palette) -> Markup:
         )
         for turn in ranked
     ]
-    return element("ul", lines, class_="turns", aria_label="From which decision to which")
+    left = len(found.turns) - len(lines)
+    more = element("li", f"… {plural(left, 'more turn')}: see the JSON", class_="more") if left else None
+    return element("ul", lines, more, class_="turns", aria_label="From which decision to which")
 
 
 def _worst(cases: Sequence[WorstCase], palette: Palette) -> Markup:

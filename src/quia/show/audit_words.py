@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from quia.auditing.document import Comparison, Condition, Document, Monotonicity, Protected, Value, Values
+from quia.auditing.document import Comparison, Condition, Document, Monotonicity, Protected, Rules, Value, Values
 from quia.cuts import Cut, Interval, number_text
 from quia.show.markup import short
-from quia.show.words import number, plural, share_text
+from quia.show.words import number, plural, possible_text, share_text
 from quia.variables import MISSING
 
 MOST_NAMED = 6
@@ -30,7 +30,8 @@ def summary_sentences(document: Document) -> list[str]:
     """What was audited, how it decided, and how that agrees with the label."""
     identity, decisions = document.identity, document.decisions
     said = [
-        f"{model_name(document)} decided {share_text(decisions.decided, decisions.rows)} rows of {data_name(document)}."
+        f"{'The model' if identity.model.file is None else model_name(document)} decided"
+        f" {share_text(decisions.decided, decisions.rows)} rows of {data_name(document)}."
     ]
     if decisions.decided:
         classes = sorted(decisions.classes, key=lambda each: -each.rows)
@@ -78,6 +79,19 @@ def unfinished_sentence(document: Document) -> str:
     return f"Time did not suffice for {parts} of the audit; what is not known is marked, never guessed."
 
 
+def possible_sentence(document: Document) -> str | None:
+    """Which inputs count, if not all do: proofs are about these, too."""
+    settings = document.identity.settings
+    told = [*(f"{name} {condition}" for name, condition in (settings.within or {}).items()), *settings.given]
+    return possible_text([short(each, 200) for each in told]) if told else None
+
+
+def rules_sentence(found: Rules) -> str:
+    """How many rules cover how many rows."""
+    covers = "covers" if len(found.rules) == 1 else "cover"
+    return f"{plural(len(found.rules), 'rule')} {covers} {share_text(found.covered, found.of)} rows"
+
+
 def together(protected: Sequence[Protected]) -> Protected:
     """All protected features at once, which is what most hangs on."""
     return max(protected, key=lambda each: len(each.features))
@@ -98,21 +112,20 @@ def _hanging(protected: Protected) -> Finding:
 
 
 def _hurting(found: Monotonicity) -> Finding:
+    about, count = "Where more hurts", len(found.features)
     hurts = [each.feature for each in found.features if each.hurts.can]
     proved = sum(each.hurts.can is False for each in found.features)
-    unknown = len(found.features) - len(hurts) - proved
-    rest = [
-        *([f"of {number(proved)} it never does: proved"] if proved else []),
-        *([f"of {number(unknown)} it is not known"] if unknown else []),
-    ]
-    tail = f"; {' and '.join(rest)}" if rest else ""
-    about, all_of = "Where more hurts", plural(len(found.features), "feature")
+    unknown = count - len(hurts) - proved
+    if unknown == count:
+        why = "no feature has an order" if not count else "time ran out"
+        return Finding(about, "not known", f"Whether more of a feature can make a decision worse is not known: {why}.")
+    never = f"of {number(proved)} of {plural(count, 'feature')} it never does: proved"
+    rest = [*([never] if proved else []), *([f"of {number(unknown)} it is not known"] if unknown else [])]
     if not hurts:
-        said = f"more of a feature was found to make a decision worse{tail}."
-        return Finding(about, f"0 of {all_of}", f"In none {said}" if found.features else "No feature has an order.")
-    return Finding(
-        about, f"{number(len(hurts))} of {all_of}", f"More of {named(hurts, 'or')} can make a decision worse{tail}."
-    )
+        figure = "none found" if unknown else "none"
+        return Finding(about, figure, f"More of a feature was not found to make a decision worse; {', '.join(rest)}.")
+    said = "; ".join([f"More of {named(hurts, 'or')} can make a decision worse", *rest])
+    return Finding(about, f"{number(len(hurts))} of {plural(count, 'feature')}", f"{said}.")
 
 
 def _differing(found: Comparison, new: str) -> Finding:
@@ -125,7 +138,7 @@ def _differing(found: Comparison, new: str) -> Finding:
 def model_name(document: Document) -> str:
     """What the audited model is called."""
     file = document.identity.model.file
-    return "The model" if file is None else short(file.name, 80)
+    return "the model" if file is None else short(file.name, 80)
 
 
 def new_name(document: Document) -> str:

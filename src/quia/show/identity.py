@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from quia.identity import FileFacts, PageFacts
 from quia.show.html_reasons import section
 from quia.show.markup import Child, Markup, element
-from quia.show.words import number
+from quia.show.words import number, plural
 
 Row = tuple[str, Child]
 """What something is called, and what it is."""
@@ -23,8 +23,8 @@ def page_rows(facts: PageFacts) -> list[Row]:
     """What the page of one decision was made of."""
     return [
         *made_rows(facts.case, facts.made, facts.quia),
-        *file_rows("Model", facts.model),
-        *file_rows("Data" if facts.row is not None else "Instance", facts.instance),
+        ("Model", lines(file_lines(facts.model))),
+        ("Data" if facts.row is not None else "Instance", lines(file_lines(facts.instance))),
         ("Row", None if facts.row is None else number(facts.row)),
         *command_rows(facts.command, [f"{name}: {value}" for name, value in facts.settings.items()]),
     ]
@@ -35,16 +35,20 @@ def made_rows(case: str | None, made: str, quia: str) -> list[Row]:
     return [("Case", case), ("Made", element("time", made.replace("T", " "), datetime=made)), ("By", f"quia {quia}")]
 
 
-def file_rows(name: str, file: FileFacts | None) -> list[Row]:
+def file_lines(file: FileFacts | None) -> list[Child]:
     """A file by its name, size and checksum, and where it was if that says more."""
     if file is None:
         return []
     where = "" if file.path == file.name else f" ({file.path})"
-    said = f"{file.name}{where}, {number(file.bytes)} bytes"
-    return [(name, said), (f"{name}’s SHA-256", element("code", file.sha256))]
+    said = f"{file.name}{where}, {plural(file.bytes, 'byte')}"
+    return [said, ["SHA-256 ", element("code", file.sha256)]]
+
+
+def lines(told: Sequence[Child]) -> Markup | None:
+    """Several things that are said of one, each in a line of its own."""
+    return element("ul", [element("li", each) for each in told]) if told else None
 
 
 def command_rows(command: str | None, settings: Sequence[str]) -> list[Row]:
     """How it was asked for, and with which settings, those included that were not mentioned."""
-    told = element("ul", [element("li", each) for each in settings]) if settings else None
-    return [("Command", None if command is None else element("code", command)), ("Settings", told)]
+    return [("Command", None if command is None else element("code", command)), ("Settings", lines(settings))]

@@ -1,0 +1,292 @@
+"""The page and the text of an audit: they say what the document says, each share of how much, and escape everything."""
+
+import base64
+import hashlib
+import html
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+import audit_documents
+from audit_documents import HIGH, HOSTILE, LOW, adult, large, small
+from quia.auditing.document import Document, Proof
+from quia.show.audit import page, text
+
+DOCUMENTS = [adult, small, large]
+FIGURE = re.compile(r"([\d,]+) of ([\d,]+) \(((?:[<>] )?[\d.]+) %\)")
+
+every_document = pytest.mark.parametrize("make", DOCUMENTS, ids=lambda make: str(make.__name__))
+
+
+def text_of(markup: str) -> str:
+    """What is read on a page: without its head, and with a space where an element that is no part of a line ends."""
+    body = re.sub(r"^.*?<body", "<body", markup, flags=re.DOTALL)
+    body = body.replace('<span class="said">', " ")  # a column of its own
+    body = re.sub(r"</?(a|b|span|mark|strong|svg|rect|code|time)\b[^>]*>", "", body)
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]*>", " ", body)))
+
+
+def part(source: str, name: str) -> str:
+    found = re.search(rf'<section class="part {name}".*?</section>', source, re.DOTALL)
+    assert found, name
+    return text_of(f"<body>{found[0]}")
+
+
+def headings(source: str) -> list[str]:
+    return [text_of(f"<body>{each}").strip() for each in re.findall(r"<h2>.*?</h2>", source)]
+
+
+def test_the_parts_and_their_order() -> None:
+    every = ["Identity", "Decisions", "Rules", "Features", "Protected features", "Monotonicity", "Two models"]
+    assert headings(page(adult())) == headings(page(large())) == [*every, "Check it yourself"]
+    assert headings(page(small())) == [*every[:4], "Check it yourself"]
+    for make in DOCUMENTS:
+        source = page(make())
+        links = re.findall(r'href="#(\w+)"', source)
+        assert links == re.findall(r'<section class="part \w+" id="(\w+)"', source)
+
+
+def check_shares(said: str) -> int:
+    """Every percentage is right, and says of how many it is a share; how many there are."""
+    left = FIGURE.sub("", said).replace("rules cover 90 % of each class", "")
+    assert "%" not in left, left[max(left.find("%") - 60, 0) :][:80]
+    for rows, of, share in FIGURE.findall(said):
+        one, all_of = (int(number.replace(",", "")) for number in (rows, of))
+        assert 0 <= one <= all_of
+        exact = Decimal(100 * one) / all_of
+        if share == "< 0.1":
+            assert 0 < exact < Decimal("0.1")
+        elif share == "> 99.9":
+            assert Decimal("99.9") < exact < 100
+        else:
+            assert abs(exact - Decimal(share)) <= Decimal("0.0501"), (rows, of, share)
+            assert (share in ("0", "100")) == (one in (0, all_of))
+    return len(FIGURE.findall(said))
+
+
+@every_document
+def test_every_share_says_of_how_many(make: Callable[[], Document]) -> None:
+    document = make()
+    assert check_shares(text_of(page(document))) > (10 if make is small else 100)
+    assert check_shares(" ".join(text(document).split()))
+
+
+@every_document
+def test_whatever_is_given_is_escaped_and_nothing_runs(make: Callable[[], Document]) -> None:
+    source = page(make())
+    assert "<script" not in source
+    assert not re.search(r"\son\w+=|\sstyle=|\ssrc=|https?://|@import|url\(", source)
+    style = re.search(r"<style>(.*?)</style>", source, re.DOTALL)
+    assert style
+    checksum = base64.b64encode(hashlib.sha256(style[1].encode()).digest()).decode()
+    policy = html.unescape(re.search(r'Content-Security-Policy" content="(.*?)"', source)[1])  # type: ignore[index]
+    assert policy == (
+        f"default-src 'none'; style-src 'sha256-{checksum}'; script-src 'none'; base-uri 'none'; form-action 'none'"
+    )
+    if make is large:
+        assert source.count(html.escape(HOSTILE, quote=False)) > 100
+
+
+@every_document
+def test_what_is_not_known_is_said_and_never_none(make: Callable[[], Document]) -> None:
+    document = make()
+    for said in (text_of(page(document)), text(document)):
+        assert not re.search(r"\bNone\b|\bnan\b|\bTrue\b|\bFalse\b", said)
+    for each in document.unfinished[:20]:
+        assert each in part(page(document), "check")
+    if make is large:
+        assert part(page(document), "features").count("not known: time ran out <i>") == 20
+        assert "… 5 more: see the JSON" not in part(page(document), "identity")
+
+
+def rows_said(numbers: Iterable[int]) -> set[str]:
+    return {f"{number:,}" for number in numbers}
+
+
+def said_in(source: str, name: str) -> set[str]:
+    return set(re.findall(r"\d[\d,]*\d|\d", part(source, name)))
+
+
+def test_the_parts_have_the_documents_numbers() -> None:
+    document, source = adult(), page(adult())
+    found = document.decisions
+    assert rows_said([found.rows, found.decided, *(each.rows for each in found.classes)]) <= said_in(
+        source, "decisions"
+    )
+    assert found.labels is not None
+    counts = [count for each in found.labels.confusion for count in (each.rows, *each.decided.values())]
+    assert rows_said([found.labels.right, *counts]) <= said_in(source, "decisions")
+    for rules in document.rules:
+        numbers = [n for rule in rules.rules for n in (rule.rows, rule.cumulated, rule.example.row)]
+        assert rows_said([rules.of, rules.wanted, rules.covered, rules.explained, *numbers]) <= said_in(source, "rules")
+    shares = [share for each in document.features if each.matters for share in (each.alone, each.shortest) if share]
+    assert rows_said(share.rows for share in shares) <= said_in(source, "features")
+    for protected in document.protected:
+        hanging = protected.hanging
+        assert hanging is not None
+        numbers = [hanging.rows, *(turn.rows for turn in hanging.turns)]
+        numbers += [n for each in protected.groups for n in (*each.decided.values(), each.right or 0)]
+        numbers += [n for each in hanging.groups for n in (each.rows, *each.better.values()) if hanging.rows and n]
+        assert rows_said(numbers) <= said_in(source, "protected")
+    assert document.comparison is not None
+    turns = [turn.rows for turn in document.comparison.turns]
+    groups = [each.rows for each in document.comparison.groups]
+    assert rows_said([document.comparison.rows, *turns, *groups]) <= said_in(source, "compared")
+
+
+def test_the_identity_has_all_that_it_takes_to_make_it_again() -> None:
+    document, said = adult(), part(page(adult()), "identity")
+    of = document.identity
+    assert of.compared is not None and of.model.file and of.data.file and of.compared.file
+    for file in (of.model.file, of.data.file, of.compared.file):
+        assert {file.name, file.path, file.sha256, f"{file.bytes:,}"} <= {
+            *re.split(r"[\s(),]+", said),
+            f"{file.bytes:,}",
+        }
+    for fact in (
+        of.case,
+        of.command,
+        of.made.replace("T", " "),
+        of.quia,
+        "decision tree",
+        "907 nodes",
+        "time limit 600 s",
+    ):
+        assert fact is not None and fact in said
+    for setting in ("label income", "protected sex and race", f"favourable, the best first: {HIGH}", "48,842 rows"):
+        assert setting in said
+
+
+def test_rules_are_shown_to_ten_and_folded_then() -> None:
+    source = page(adult())
+    rules = re.search(r'<section class="part rules".*?</section>', source, re.DOTALL)[0]  # type: ignore[index]
+    lists = [re.findall(r'<p class="if">', each) for each in re.findall(r'<ol class="rules".*?</ol>', rules, re.DOTALL)]
+    assert [len(each) for each in lists] == [10, 2, 10, 8]
+    assert '<ol class="rules" start="11">' in rules
+    assert re.findall(r'<p class="printed">(.*?)</p>', rules) == [
+        "… 2 more rules: see the JSON",
+        "… 8 more rules: see the JSON",
+    ]
+    said = part(source, "rules")
+    assert "capital-gain ≤ 5095.5, education-num ≤ 8 and relationship Wife" in said
+    assert "education-num > 12, age > 33 and ≤ 61, and marital-status Married-AF-spouse" in said
+    assert "Time ran out before they covered what was wanted." in said
+
+
+def test_pairs_mark_what_differs_and_only_that() -> None:
+    source = page(adult())
+    pairs = re.findall(r'<table class="pair">.*?</table>', source, re.DOTALL)
+    assert len(pairs) == 2 + 1 + 3  # the two inputs of sex, and of both; worst cases
+    for each in pairs:
+        marked = re.findall(r'<th scope="row">([^<]*)</th><td><mark>([^<]*)</mark></td><td><mark>([^<]*)</mark>', each)
+        assert marked in ([("sex", "Female", "Male")], [("race", "Black", "White"), ("sex", "Female", "Male")])
+        assert "native-country missing" in each and "<mark>missing" not in each
+
+
+def test_proofs_and_witnesses_are_told_apart() -> None:
+    document, source = adult(), page(adult())
+    assert "Proved: no decision, on any input, depends on race." in part(source, "protected")
+    said = part(source, "monotonicity")
+    assert document.monotonicity is not None
+    proofs = [proof for each in document.monotonicity.features for proof in (each.hurts, each.helps)]
+    assert said.count("never: proved") == sum(proof.can is False for proof in proofs)
+    assert said.count("yes: at") == sum(proof.can is True for proof in proofs)
+    assert said.count("not known: time ran out") == sum(proof.can is None for proof in proofs)
+    assert f"at 30 {HIGH}, at 31 {LOW}" in said
+    assert "native-country, race" not in part(source, "features")  # in the order of the document
+    assert "depends on fnlwgt, race, native-country (3 of 14 features)" in part(source, "features")
+
+
+def test_two_models_that_are_equivalent_or_not_known_to_be() -> None:
+    document = adult()
+    assert document.comparison is not None
+    alike = replace(document.comparison, rows=0, turns=(), groups=(), can_differ=False, witness=None, differences=())
+    said = part(page(replace(document, comparison=alike)), "compared")
+    assert "Proved equivalent: both decide alike on every input." in said
+    assert "Two models: equivalent" in text(replace(document, comparison=alike))
+    assert "not known: time ran out <i>" in part(page(large()), "compared")
+
+
+@pytest.mark.parametrize(
+    ("hurts", "figure"),
+    [
+        ([False, False], "Where more hurts: none\n"),
+        ([False, None], "Where more hurts: none found\n"),
+        ([None, None], "Where more hurts: not known\n"),
+        ([True, None], "Where more hurts: 1 of 2 features\n"),
+    ],
+)
+def test_what_was_not_found_is_not_said_to_be_none(hurts: list[bool | None], figure: str) -> None:
+    document = adult()
+    assert document.monotonicity is not None
+    found = zip(document.monotonicity.features, hurts, strict=False)
+    features = tuple(replace(each, hurts=Proof(can, each.hurts.pair)) for each, can in found)
+    assert figure in text(replace(document, monotonicity=replace(document.monotonicity, features=features)))
+
+
+def test_protected_features_that_nothing_depends_on_or_that_the_model_does_not_know() -> None:
+    document = adult()
+    free = replace(document, protected=document.protected[1:2])
+    assert "No decision of the model can depend on race: proved" in text(free)
+    outside = replace(document.protected[0], in_model=(), depends=Proof(False), features=("religion",))
+    said = part(page(replace(document, protected=(outside,))), "protected")
+    assert "The model does not know religion, so no decision hangs on that." in said
+
+
+@every_document
+def test_the_text_fits_a_terminal(make: Callable[[], Document]) -> None:
+    said = text(make())
+    assert max(map(len, said.splitlines())) <= 80
+    assert "\n\n\n" not in said and not said.endswith("\n")
+    assert len(said.splitlines()) <= (40 if make is adult else 60)
+
+
+def test_the_text_has_what_matters_first() -> None:
+    said = " ".join(text(adult()).split())
+    for fact in (
+        "tree.j48.txt decided 48,790 of 48,842 (99.9 %) rows of rows.csv.gz",
+        "1,575 of 48,790 (3.2 %) decisions hang on sex or race",
+        "More of age or capital-loss can make a decision worse",
+        "312 of 48,790 (0.6 %) rows are decided differently by tree-2.j48.txt",
+        "whether raising hours-per-week can ever help",
+        "Proved not to matter: fnlwgt, race and native-country",
+    ):
+        assert fact in said
+
+
+def test_names_cannot_steer_a_terminal() -> None:
+    document = adult()
+    assert document.identity.model.file is not None
+    file = replace(document.identity.model.file, name="\x1b[31mred\x07\nline")
+    made = replace(document, identity=replace(document.identity, model=replace(document.identity.model, file=file)))
+    assert not re.search(r"[\x00-\x09\x0b-\x1f]", text(made))
+    assert not re.search(r"[\x00-\x09\x0b-\x1f]", page(made))
+
+
+def test_what_is_possible_is_told() -> None:
+    settings = replace(adult().identity.settings, within={"age": "> 17"}, given=("sex=Male -> relationship≠Wife",))
+    document = replace(adult(), identity=replace(adult().identity, settings=settings))
+    said = "Only what is possible counts: age > 17; sex=Male -> relationship≠Wife."
+    assert said in text_of(page(document)) and said in " ".join(text(document).split())
+
+
+def test_each_class_has_one_colour() -> None:
+    """Of the favourable class it is the first, in charts and beside names alike."""
+    source = page(adult())
+    chips = re.findall(r'<rect class="share k(\d)"[^>]*/></svg>([^<]+)</span>', source)
+    assert {(html.unescape(name), colour) for colour, name in chips} == {(HIGH, "0"), (LOW, "1")}
+
+
+def test_charts_have_text_equivalents() -> None:
+    for make in DOCUMENTS:
+        for drawn in re.findall(r"<svg[^>]*>", page(make())):
+            assert 'aria-hidden="true"' in drawn or 'role="img" aria-label="' in drawn
+    chart = re.search(r'aria-label="(Decisions on Female:[^"]*)"', page(adult()))
+    assert chart
+    female = audit_documents.FEMALE
+    assert html.unescape(chart[1]) == (
+        f"Decisions on Female: {LOW} {female.decided[LOW]:,} of 16,176 (92.3 %), {HIGH} 1,246 of 16,176 (7.7 %)"
+    )
