@@ -26,7 +26,7 @@ def text(name: str) -> str:
 
 
 def audit_schema() -> dict[str, Any]:
-    """The JSON Schema of audits, whose numbers are counts, sizes, shares and seconds, and which have no other fields."""
+    """The JSON Schema of audits: numbers are counts, sizes, shares and seconds, and there are no other fields."""
     made = msgspec.json.schema(Document)
     for kind in made["$defs"].values():
         kind["additionalProperties"] = False
