@@ -42,7 +42,8 @@ void Descent::back_to(std::span<const std::int32_t> point, double sum) {
     if (mix_.concerns(*ensemble_, tree)) walk(tree);
 }
 
-Descent::Move Descent::best_move(std::int32_t variable, std::span<const StateSpan> allowed) {
+// What all trees that ask about a variable add for each of its states.
+void Descent::find_changes(std::int32_t variable, std::span<const StateSpan> allowed) {
   const std::int32_t now = point_[variable];
   change_.assign(static_cast<std::size_t>(ensemble_->state_counts()[variable]) + 1, 0.0);
   for (const std::int32_t tree : ensemble_->trees_of(variable)) {
@@ -86,6 +87,18 @@ Descent::Move Descent::best_move(std::int32_t variable, std::span<const StateSpa
     }
   }
   for (std::size_t state = 1; state < change_.size(); ++state) change_[state] += change_[state - 1];
+}
+
+const std::vector<double>& Descent::sums_by_state(std::int32_t variable, std::span<const StateSpan> allowed) {
+  find_changes(variable, allowed);
+  const double others = sum_ - change_[point_[variable]];
+  for (double& change : change_) change += others;
+  return change_;
+}
+
+Descent::Move Descent::best_move(std::int32_t variable, std::span<const StateSpan> allowed) {
+  const std::int32_t now = point_[variable];
+  find_changes(variable, allowed);
   Move best{now, sum_};
   double least = change_[now];
   for (const StateSpan& span : allowed)

@@ -25,6 +25,8 @@ class Descent {
     std::int32_t state;
     double sum;
   };
+  // The sum for each state of a variable that is allowed, or the present one, all others kept.
+  const std::vector<double>& sums_by_state(std::int32_t variable, std::span<const StateSpan> allowed);
   // The best of some states of a variable, all others kept; the present one if none is better.
   Move best_move(std::int32_t variable, std::span<const StateSpan> allowed);
   void take(std::int32_t variable, const Move& move);
@@ -38,6 +40,7 @@ class Descent {
     std::uint32_t first, count;  // spans in arena_
   };
 
+  void find_changes(std::int32_t variable, std::span<const StateSpan> allowed);
   // The leaf of a tree, and which variables are asked on the way to it: no other one can matter to the tree by itself.
   std::int32_t walk(std::size_t tree);
   bool asks(std::size_t tree, std::int32_t variable) const {

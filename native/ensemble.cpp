@@ -28,13 +28,18 @@ Ensemble::Ensemble(const EnsembleArrays& arrays)
       group_divisor_(arrays.group_divisor.begin(), arrays.group_divisor.end()),
       group_weight_(arrays.group_weight.begin(), arrays.group_weight.end()), divisor_(arrays.divisor),
       single_(arrays.single), rule_(static_cast<ScoreRule>(arrays.rule)),
-      cuts_(arrays.cuts.begin(), arrays.cuts.end()) {
+      cuts_(arrays.cuts.begin(), arrays.cuts.end()), blocks_(arrays.blocks) {
   check(arrays);
-  class_count_ = static_cast<std::int32_t>(rule_ == ScoreRule::cuts ? cuts_.size() + 1 : begin_.size());
+  block_classes_ = static_cast<std::int32_t>(rule_ == ScoreRule::cuts ? cuts_.size() + 1 : begin_.size());
+  if (blocks_ > 1 && block_classes_ > 10000) fault("has too many classes for pairs of them");
+  class_count_ = blocks_ == 1 ? block_classes_ : block_classes_ * block_classes_;
+  for (std::size_t block = 0; block < blocks_; ++block)
+    for (std::size_t i = 0; i < begin_.size(); ++i) places_.push_back({static_cast<std::int32_t>(i), block});
   make_nodes(arrays);
   find_weights();
   find_rounding();
   find_trees_of();
+  find_same();
 }
 
 void Ensemble::check(const EnsembleArrays& arrays) const {
@@ -92,6 +97,7 @@ void Ensemble::check(const EnsembleArrays& arrays) const {
     }
   }
   const std::size_t scores = begin_.size();
+  if (blocks_ != 1 && blocks_ != 2) fault("has " + std::to_string(blocks_) + " blocks of scores");
   if (!scores || end_.size() != scores) fault("has numbers to begin and to end with that do not fit together");
   if (arrays.rule < 0 || arrays.rule > static_cast<std::int32_t>(ScoreRule::logistic)) fault("has an unknown rule");
   if ((rule_ == ScoreRule::cuts) != !cuts_.empty() || (rule_ == ScoreRule::cuts && scores != 1))
@@ -102,7 +108,7 @@ void Ensemble::check(const EnsembleArrays& arrays) const {
     if (output < -1 || output >= static_cast<std::int32_t>(scores)) fault("adds to a score that is not there");
     is_shared |= output < 0;
   }
-  if (width_ != (is_shared ? scores : 1) || values_.size() != leaves * width_)
+  if (width_ != blocks_ * (is_shared ? scores : 1) || values_.size() != leaves * width_)
     fault("has " + std::to_string(values_.size()) + " values for " + std::to_string(leaves) + " leaves");
   if (is_shared && std::any_of(outputs_.begin(), outputs_.end(), [](std::int32_t output) { return output >= 0; }))
     fault("has trees for one score and trees for all of them");
@@ -183,7 +189,7 @@ void Ensemble::find_rounding() {
   magnitude += last;
   for (std::size_t tree = 0; tree < roots_.size(); ++tree) {
     double most = 0;
-    const std::size_t end = tree + 1 < roots_.size() ? static_cast<std::size_t>(roots_[tree + 1]) : nodes_.size();
+    const std::size_t end = end_of(tree);
     for (std::size_t n = roots_[tree]; n < end; ++n)
       if (nodes_[n].variable < 0)
         for (std::size_t i = 0; i < width_; ++i) most = std::max(most, std::fabs(values_[nodes_[n].yes * width_ + i]));
@@ -206,7 +212,7 @@ void Ensemble::find_rounding() {
 void Ensemble::find_trees_of() {
   std::vector<std::vector<std::int32_t>> trees(state_counts_.size());
   for (std::size_t tree = 0; tree < roots_.size(); ++tree) {
-    const std::size_t end = tree + 1 < roots_.size() ? static_cast<std::size_t>(roots_[tree + 1]) : nodes_.size();
+    const std::size_t end = end_of(tree);
     for (std::size_t n = roots_[tree]; n < end; ++n) {
       if (nodes_[n].variable < 0) continue;
       std::vector<std::int32_t>& have = trees[nodes_[n].variable];
@@ -216,7 +222,7 @@ void Ensemble::find_trees_of() {
   }
   std::vector<double> spread(roots_.size());
   for (std::size_t tree = 0; tree < roots_.size(); ++tree) {
-    const std::size_t end = tree + 1 < roots_.size() ? static_cast<std::size_t>(roots_[tree + 1]) : nodes_.size();
+    const std::size_t end = end_of(tree);
     for (std::size_t i = 0; i < width_; ++i) {
       double least = std::numeric_limits<double>::infinity(), most = -least;
       for (std::size_t n = roots_[tree]; n < end; ++n) {
@@ -234,6 +240,20 @@ void Ensemble::find_trees_of() {
   for (const std::vector<std::int32_t>& have : trees) {
     trees_of_.insert(trees_of_.end(), have.begin(), have.end());
     trees_of_start_.push_back(static_cast<std::int64_t>(trees_of_.size()));
+  }
+}
+
+void Ensemble::find_same() {
+  same_.assign(roots_.size(), blocks_ > 1);
+  if (blocks_ == 1) return;
+  const std::size_t half = width_ / 2;
+  for (std::size_t tree = 0; tree < roots_.size(); ++tree) {
+    const std::size_t end = end_of(tree);
+    for (std::size_t n = roots_[tree]; n < end && same_[tree]; ++n) {
+      if (nodes_[n].variable >= 0) continue;
+      const double* const values = values_.data() + nodes_[n].yes * width_;
+      same_[tree] = std::equal(values, values + half, values + half);
+    }
   }
 }
 
@@ -256,16 +276,18 @@ void Ensemble::check_states(std::span<const std::int32_t> states) const {
 
 template <class Float>
 void Ensemble::add(const std::int32_t* leaves, double* scores) const {
-  const std::size_t count = begin_.size();
+  const std::size_t count = score_count(), in_block = begin_.size();
   const auto add_tree = [&](std::size_t tree, std::vector<Float>& sums) {
     const double* values = values_.data() + leaves[tree] * width_;
     if (outputs_[tree] >= 0) {
-      sums[outputs_[tree]] += static_cast<Float>(values[0]);
+      for (std::size_t block = 0; block < blocks_; ++block)
+        sums[block * in_block + outputs_[tree]] += static_cast<Float>(values[block]);
     } else {
       for (std::size_t i = 0; i < count; ++i) sums[i] += static_cast<Float>(values[i]);
     }
   };
   std::vector<Float> sums(begin_.begin(), begin_.end());
+  for (std::size_t i = in_block; i < count; ++i) sums.push_back(sums[i - in_block]);
   if (group_trees_.empty())
     for (std::size_t tree = 0; tree < roots_.size(); ++tree) add_tree(tree, sums);
   std::size_t tree = 0;
@@ -280,7 +302,8 @@ void Ensemble::add(const std::int32_t* leaves, double* scores) const {
   }
   for (std::size_t i = 0; i < count; ++i) {
     if (divisor_ != 1) sums[i] /= static_cast<Float>(divisor_);
-    if (end_[i] != 0) sums[i] += static_cast<Float>(end_[i]);
+    const double last = end_[places_[i].output];
+    if (last != 0) sums[i] += static_cast<Float>(last);
     scores[i] = static_cast<double>(sums[i]);
   }
 }
@@ -293,6 +316,11 @@ void Ensemble::scores_of(const std::int32_t* leaves, double* scores) const {
 }
 
 std::int32_t Ensemble::class_of(double* scores) const {
+  const std::int32_t first = class_of_block(scores);
+  return blocks_ == 1 ? first : first * block_classes_ + class_of_block(scores + begin_.size());
+}
+
+std::int32_t Ensemble::class_of_block(double* scores) const {
   if (rule_ == ScoreRule::cuts)
     return static_cast<std::int32_t>(std::upper_bound(cuts_.begin(), cuts_.end(), scores[0]) - cuts_.begin());
   const std::size_t count = begin_.size();
@@ -317,7 +345,7 @@ std::int32_t Ensemble::class_of(double* scores) const {
 std::int32_t Ensemble::decide(const std::int32_t* states, std::vector<std::int32_t>& leaves,
                               std::vector<double>& scores) const {
   leaves.resize(roots_.size());
-  scores.resize(begin_.size());
+  scores.resize(score_count());
   for (std::size_t tree = 0; tree < roots_.size(); ++tree) leaves[tree] = leaf(tree, states);
   scores_of(leaves.data(), scores.data());
   return class_of(scores.data());

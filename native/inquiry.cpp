@@ -8,6 +8,9 @@ namespace quia {
 namespace {
 
 constexpr int sweeps_at_root = 60, sweeps_in_trial = 8, sweeps_below = 16, sweeps_between_proposals = 4;
+constexpr std::size_t chased_leaves = 16;
+constexpr int kicks = 20;
+constexpr std::size_t most_efforts = 64;
 constexpr double least_weight = 1e-3;
 constexpr std::size_t strike_again = 4, most_remembered = 1000;
 
@@ -15,7 +18,9 @@ constexpr std::size_t strike_again = 4, most_remembered = 1000;
 
 Inquiry::Inquiry(const Ensemble& ensemble, std::span<const std::int32_t> states, std::span<const std::uint8_t> keeps)
     : ensemble_(ensemble), states_(states.begin(), states.end()), keeps_(keeps.begin(), keeps.end()),
-      ways_(ways_out(ensemble, keeps)), descent_(ensemble) {}
+      ways_(ways_out(ensemble, keeps)), descent_(ensemble) {
+  for (const Way& way : ways_) turns_.emplace_back(ensemble, way);
+}
 
 bool Inquiry::escapes(const std::int32_t* point) { return !keeps_[ensemble_.decide(point, leaves_, scores_)]; }
 
@@ -29,19 +34,24 @@ Inquiry::Answering::Answering(Inquiry& inquiry) : inquiry_(inquiry) {
 Inquiry::Answering::~Answering() { inquiry_.relaxation_.reset(); }
 
 std::optional<Point> Inquiry::escape(const Domain& domain, Budget& budget) {
-  const Answering answering(*this);
-  for (const Point& point : escaped_)
-    if (domain.contains(point)) return point;
-  Point found;
-  if (!find_escape(domain, found, budget)) return {};
-  escaped_.push_back(found);
-  return found;
+  return attempt(domain, SIZE_MAX, budget).found;
 }
 
-bool Inquiry::find_escape(const Domain& domain, Point& found, Budget& budget) {
+Inquiry::Attempt Inquiry::attempt(const Domain& domain, std::size_t effort, Budget& budget) {
+  const Answering answering(*this);
+  for (const Point& point : escaped_)
+    if (domain.contains(point)) return {point, true};
+  Point found;
+  const Outcome outcome = find_escape(domain, effort, found, budget);
+  if (outcome != Outcome::found) return {{}, outcome == Outcome::none};
+  escaped_.push_back(found);
+  return {found, true};
+}
+
+Inquiry::Outcome Inquiry::find_escape(const Domain& domain, std::size_t effort, Point& found, Budget& budget) {
   const Point nearest = domain.nearest(states_);
   found = nearest;
-  if (escapes(nearest.data())) return true;
+  if (escapes(nearest.data())) return Outcome::found;
   // The way that lacks the least comes first.
   std::vector<std::pair<double, std::size_t>> by_lack;
   for (std::size_t i = 0; i < ways_.size(); ++i) {
@@ -49,21 +59,26 @@ bool Inquiry::find_escape(const Domain& domain, Point& found, Budget& budget) {
     by_lack.emplace_back(descent_.sum(), i);
   }
   std::sort(by_lack.begin(), by_lack.end());
+  Outcome outcome = Outcome::none;
   for (const auto& [lack, i] : by_lack) {
-    if (look_near(ways_[i], domain, found, budget) ||
-        search(ways_[i], domain, SIZE_MAX, found, budget) == Outcome::found) {
+    Domain open = domain;
+    if (!turns_[i].narrow(open)) continue;
+    const bool is_near = look_near(ways_[i], open, found, budget) || chase(i, open, effort, found, budget);
+    const Outcome here = is_near ? Outcome::found : search(i, open, effort, found, budget);
+    if (here == Outcome::found) {
       draw_near(found, domain);
-      return true;
+      return here;
     }
+    if (here == Outcome::open) outcome = here;
   }
-  return false;
+  return outcome;
 }
 
 Inquiry::Outcome Inquiry::bound_all(const Domain& domain, Point& found, Budget& budget) {
   Outcome outcome = Outcome::none;
-  for (const Way& way : ways_) {
-    const bool is_near = look_near(way, domain, found, budget);
-    const Outcome here = is_near ? Outcome::found : search(way, domain, 1, found, budget);
+  for (std::size_t i = 0; i < ways_.size(); ++i) {
+    const bool is_near = look_near(ways_[i], domain, found, budget);
+    const Outcome here = is_near ? Outcome::found : search(i, domain, 1, found, budget);
     if (here == Outcome::found) {
       draw_near(found, domain);
       return here;
@@ -86,6 +101,29 @@ bool Inquiry::look_near(const Way& way, const Domain& domain, Point& found, Budg
   if (descent_.sum() > 0 || !escapes(descent_.point().data())) return false;
   found = descent_.point();
   return true;
+}
+
+// Of two instances: looks for them where they are told apart most.
+bool Inquiry::chase(std::size_t of_way, const Domain& domain, std::size_t effort, Point& found, Budget& budget) {
+  const Turns& turns = turns_[of_way];
+  if (!turns.size()) return false;
+  Chase chase(ensemble_, ways_[of_way]);
+  std::size_t left = std::min(effort, most_efforts) * chased_leaves;
+  for (std::size_t leaf = 0; leaf < turns.size() && left > 0; ++leaf) {
+    Domain box = domain;
+    if (!turns.narrow_to(leaf, box)) continue;
+    --left;
+    const std::vector<std::int32_t> free = free_variables(box);
+    chase.start(box.nearest(states_));
+    for (int i = 0; i < kicks; ++i) {
+      if (chase.descend(free, box, budget) && escapes(chase.point().data())) {
+        found = chase.point();
+        return true;
+      }
+      chase.kick(free, box);
+    }
+  }
+  return false;
 }
 
 // Where sums are exact, a tie is one, and is no matter of rounding.
@@ -121,8 +159,9 @@ void Inquiry::lacks(const Way& way, const Point& point, std::vector<double>& wei
   for (double& weight : weights) weight = most > 0 ? std::max(weight / most, least_weight) : 1;
 }
 
-Inquiry::Outcome Inquiry::search(const Way& way, const Domain& domain, std::size_t most_boxes, Point& found,
+Inquiry::Outcome Inquiry::search(std::size_t of_way, const Domain& domain, std::size_t most_boxes, Point& found,
                                  Budget& budget) {
+  const Way& way = ways_[of_way];
   const std::vector<std::int32_t> free = free_variables(domain);
   const bool is_single = way.needs.size() == 1;
   // A sum of several needs may be low where one of them is not yet met: then lower is better.
@@ -147,6 +186,7 @@ Inquiry::Outcome Inquiry::search(const Way& way, const Domain& domain, std::size
     ++boxes_;
     Domain box = std::move(stack.back());
     stack.pop_back();
+    if (!turns_[of_way].narrow(box)) continue;
     const Mix mix = mixed(way, weights);
     relaxation_->build(mix, box, budget);
     const double limit =

@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "budget.hpp"
+#include "chase.hpp"
 #include "descent.hpp"
 #include "domain.hpp"
 #include "relaxation.hpp"
+#include "turns.hpp"
 #include "ways.hpp"
 
 namespace quia {
@@ -26,6 +28,12 @@ class Inquiry {
   // An instance in the box whose class does not keep the decision, as near to the question's as it could easily be had;
   // nothing if there is none. Branch and bound: exponential in the free variables at worst, mostly one bound.
   std::optional<Point> escape(const Domain& domain, Budget& budget);
+  // The same with an effort that bounds the search by so many boxes a way; it may be left open then.
+  struct Attempt {
+    std::optional<Point> found;
+    bool is_settled;
+  };
+  Attempt attempt(const Domain& domain, std::size_t effort, Budget& budget);
 
   struct Sufficient {
     std::vector<std::int32_t> members;
@@ -40,19 +48,20 @@ class Inquiry {
 
  private:
   bool escapes(const std::int32_t* point);
-  bool find_escape(const Domain& domain, Point& found, Budget& budget);
   class Reduction;
   class Answering;
   enum class Outcome { none, found, open };
+  Outcome find_escape(const Domain& domain, std::size_t effort, Point& found, Budget& budget);
   double limit_of(const Mix& need) const;
   bool is_above(double limit, Budget& budget);
   bool cannot_be_met(const Mix& need, const Domain& domain, Budget& budget);
   void lacks(const Way& way, const Point& point, std::vector<double>& weights);
-  Outcome search(const Way& way, const Domain& domain, std::size_t most_boxes, Point& found, Budget& budget);
+  Outcome search(std::size_t of_way, const Domain& domain, std::size_t most_boxes, Point& found, Budget& budget);
   // One bound for each way: it may prove that there is no escape, find one, or leave it open.
   Outcome bound_all(const Domain& domain, Point& found, Budget& budget);
   std::vector<std::int32_t> free_variables(const Domain& domain) const;
   bool look_near(const Way& way, const Domain& domain, Point& found, Budget& budget);
+  bool chase(std::size_t of_way, const Domain& domain, std::size_t effort, Point& found, Budget& budget);
   std::optional<Relaxation::Split> open_split(const Way& way, const Domain& domain);
   std::optional<Relaxation::Split> open_split(std::size_t tree, const Domain& domain) const;
   void draw_near(Point& point, const Domain& domain);
@@ -61,6 +70,7 @@ class Inquiry {
   Point states_;
   std::vector<std::uint8_t> keeps_;
   std::vector<Way> ways_;
+  std::vector<Turns> turns_;  // of each way
   std::unique_ptr<Relaxation> relaxation_;  // while a question is answered: it takes much room
   Descent descent_;
   std::vector<Point> escaped_;  // instances found so far whose class is not kept

@@ -434,6 +434,16 @@ class Ensemble:
     @property
     def influence(self) -> _Float64:
         """Of each variable how much its trees can add to a score, all together."""
+    def paired(
+        self, variable: int, first: int, second: int, *, timeout: float | None = None, memory: int = 2 << 30
+    ) -> Ensemble:
+        """The ensemble of two instances that differ in one variable alone, which has these two states.
+
+        Its class is that of the first instance times the number of classes, plus that of the second; its `scores` are
+        those of both. No tree asks about the variable any more.
+
+        Raises OverBudget where time or memory ends before it is made.
+        """
 
 @final
 class Inquiry:
@@ -458,6 +468,18 @@ class Inquiry:
 
         Raises OverBudget where time or memory ends before there is an answer.
         """
+    def attempt(
+        self,
+        effort: int,
+        bounded: _Int32,
+        start: _Int64,
+        low: _Int32,
+        high: _Int32,
+        *,
+        timeout: float | None = None,
+        memory: int = 2 << 30,
+    ) -> tuple[list[int] | None, bool]:
+        """What `escape` gives, and whether that is the answer: with little effort it may be left open."""
     def sufficient(
         self,
         order: _Int32,
