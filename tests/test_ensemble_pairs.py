@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import quia
-from ensemble_oracle import Bounds, Table, random_bounds, random_ensemble
+from ensemble_oracle import Bounds, Table, class_of, random_bounds, random_ensemble
 from quia import Ensemble, Variable, _kernel
 from quia.contrast import Contrast, any_change
 from quia.errors import Unsupported
@@ -176,6 +176,21 @@ def test_the_last_bit_of_a_sum_decides(large: float, is_lost: bool) -> None:
     found = model.find_pair(any_change(model, (0,)), Region(model.variables), Clock(60))
     assert (found is None) == is_lost
     assert len({model.decide((x, 0)) for x in range(3)}) == (1 if is_lost else 2)
+
+
+@pytest.mark.parametrize("kind", ["softmax32", "softmax64"])
+def test_a_third_score_may_make_two_others_tie(kind: Any) -> None:
+    """Powers are divided by their sum, and quotients of two numbers that differ may be rounded to the same one."""
+    rule, little = Rule(kind), -6e-8 if kind == "softmax32" else -1.2e-16
+    third = next(z / 64 for z in range(-64, 64) if class_of(rule, (little, 0.0, z / 64)) == 0)
+    assert class_of(rule, (little, 0.0, -100.0)) == 1
+    arrays = [0, 3, 6], [0, -1, -1, 1, -1, -1], [1, -1, -1, 4, -1, -1], [2, -1, -1, 5, -1, -1]
+    trees = Trees.build(*arrays, [third, -100.0, little, -9.0], [(0, ((1, 1),)), (1, ((1, 1),))])
+    sums = Sums((2, 0), (0.0, 0.0, 0.0), rule, single=kind == "softmax32")
+    model = Ensemble((Variable.numeric("x", [0.0]), Variable.numeric("y", [0.0])), ("a", "b", "c"), trees, sums)
+    rises = Contrast((0,), frozenset({(1, 0)}), (0, 1))
+    found = model.find_pair(rises, Region(model.variables), Clock(60))
+    assert found is not None and [*map(list, found)] == [[0, 1], [1, 1]]
 
 
 def test_missing_is_in_no_order_unless_it_is_said() -> None:
