@@ -60,11 +60,12 @@ bool Chase::descend(std::span<const std::int32_t> variables, const Domain& box, 
 }
 
 void Chase::kick(std::span<const std::int32_t> variables, const Domain& box) {
+  const auto below = [&](std::size_t count) { return static_cast<std::size_t>(randomness_.next() % count); };
   for (std::size_t i = 0; i < kicked_at_once && !variables.empty(); ++i) {
-    const std::int32_t variable = variables[random_() % variables.size()];
+    const std::int32_t variable = variables[below(variables.size())];
     const auto spans = box.of(variable);
-    const StateSpan& span = spans[random_() % spans.size()];
-    take(variable, span.low + static_cast<std::int32_t>(random_() % static_cast<std::uint32_t>(span.high - span.low + 1)));
+    const StateSpan& span = spans[below(spans.size())];
+    take(variable, span.low + static_cast<std::int32_t>(below(static_cast<std::size_t>(span.high - span.low) + 1)));
   }
 }
 

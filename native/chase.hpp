@@ -5,11 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <random>
 #include <span>
 #include <vector>
 
 #include "descent.hpp"
+#include "randomness.hpp"
 
 namespace quia {
 
@@ -33,7 +33,7 @@ class Chase {
   const Way& way_;
   std::vector<Descent> descents_;  // of each need
   std::vector<double> greatest_;  // by state
-  std::mt19937 random_;  // begins with the same number each time, so that the same is found
+  Randomness randomness_{0};
 };
 
 }  // namespace quia

@@ -27,8 +27,8 @@ Ensemble::Ensemble(const EnsembleArrays& arrays)
       group_trees_(arrays.group_trees.begin(), arrays.group_trees.end()),
       group_divisor_(arrays.group_divisor.begin(), arrays.group_divisor.end()),
       group_weight_(arrays.group_weight.begin(), arrays.group_weight.end()), divisor_(arrays.divisor),
-      single_(arrays.single), rule_(static_cast<ScoreRule>(arrays.rule)),
-      cuts_(arrays.cuts.begin(), arrays.cuts.end()), blocks_(arrays.blocks) {
+      single_(arrays.single), rule_(static_cast<ScoreRule>(arrays.rule)), cuts_(arrays.cuts.begin(), arrays.cuts.end()),
+      blocks_(arrays.blocks) {
   check(arrays);
   block_classes_ = static_cast<std::int32_t>(rule_ == ScoreRule::cuts ? cuts_.size() + 1 : begin_.size());
   if (blocks_ > 1 && block_classes_ > 10000) fault("has too many classes for pairs of them");

@@ -18,7 +18,7 @@ struct EnsembleArrays {
   std::span<const std::int64_t> start;  // tree t has the nodes start[t] … start[t + 1] - 1, parents first
   std::span<const std::int32_t> test, yes, no;
   std::span<const double> values;  // a row for each leaf, in the order of the nodes
-  std::size_t width = 0;           // the length of a row: for each block one number, or one for each of its scores
+  std::size_t width = 0;  // the length of a row: for each block one number, or one for each of its scores
   std::size_t blocks = 1;
   std::span<const std::int32_t> test_variable;
   std::span<const std::int64_t> range_start;

@@ -10,6 +10,7 @@ namespace {
 constexpr int sweeps_at_root = 60, sweeps_in_trial = 8, sweeps_below = 16, sweeps_between_proposals = 4;
 constexpr std::size_t chased_leaves = 16;
 constexpr int kicks = 20;
+constexpr std::size_t most_efforts = 64;
 constexpr double least_weight = 1e-3;
 constexpr std::size_t strike_again = 4, most_remembered = 1000;
 
@@ -33,19 +34,24 @@ Inquiry::Answering::Answering(Inquiry& inquiry) : inquiry_(inquiry) {
 Inquiry::Answering::~Answering() { inquiry_.relaxation_.reset(); }
 
 std::optional<Point> Inquiry::escape(const Domain& domain, Budget& budget) {
-  const Answering answering(*this);
-  for (const Point& point : escaped_)
-    if (domain.contains(point)) return point;
-  Point found;
-  if (!find_escape(domain, found, budget)) return {};
-  escaped_.push_back(found);
-  return found;
+  return attempt(domain, SIZE_MAX, budget).found;
 }
 
-bool Inquiry::find_escape(const Domain& domain, Point& found, Budget& budget) {
+Inquiry::Attempt Inquiry::attempt(const Domain& domain, std::size_t effort, Budget& budget) {
+  const Answering answering(*this);
+  for (const Point& point : escaped_)
+    if (domain.contains(point)) return {point, true};
+  Point found;
+  const Outcome outcome = find_escape(domain, effort, found, budget);
+  if (outcome != Outcome::found) return {{}, outcome == Outcome::none};
+  escaped_.push_back(found);
+  return {found, true};
+}
+
+Inquiry::Outcome Inquiry::find_escape(const Domain& domain, std::size_t effort, Point& found, Budget& budget) {
   const Point nearest = domain.nearest(states_);
   found = nearest;
-  if (escapes(nearest.data())) return true;
+  if (escapes(nearest.data())) return Outcome::found;
   // The way that lacks the least comes first.
   std::vector<std::pair<double, std::size_t>> by_lack;
   for (std::size_t i = 0; i < ways_.size(); ++i) {
@@ -53,16 +59,19 @@ bool Inquiry::find_escape(const Domain& domain, Point& found, Budget& budget) {
     by_lack.emplace_back(descent_.sum(), i);
   }
   std::sort(by_lack.begin(), by_lack.end());
+  Outcome outcome = Outcome::none;
   for (const auto& [lack, i] : by_lack) {
     Domain open = domain;
     if (!turns_[i].narrow(open)) continue;
-    if (look_near(ways_[i], open, found, budget) || chase(i, open, found, budget) ||
-        search(i, open, SIZE_MAX, found, budget) == Outcome::found) {
+    const bool is_near = look_near(ways_[i], open, found, budget) || chase(i, open, effort, found, budget);
+    const Outcome here = is_near ? Outcome::found : search(i, open, effort, found, budget);
+    if (here == Outcome::found) {
       draw_near(found, domain);
-      return true;
+      return here;
     }
+    if (here == Outcome::open) outcome = here;
   }
-  return false;
+  return outcome;
 }
 
 Inquiry::Outcome Inquiry::bound_all(const Domain& domain, Point& found, Budget& budget) {
@@ -95,11 +104,11 @@ bool Inquiry::look_near(const Way& way, const Domain& domain, Point& found, Budg
 }
 
 // Of two instances: looks for them where they are told apart most.
-bool Inquiry::chase(std::size_t of_way, const Domain& domain, Point& found, Budget& budget) {
+bool Inquiry::chase(std::size_t of_way, const Domain& domain, std::size_t effort, Point& found, Budget& budget) {
   const Turns& turns = turns_[of_way];
   if (!turns.size()) return false;
   Chase chase(ensemble_, ways_[of_way]);
-  std::size_t left = chased_leaves;
+  std::size_t left = std::min(effort, most_efforts) * chased_leaves;
   for (std::size_t leaf = 0; leaf < turns.size() && left > 0; ++leaf) {
     Domain box = domain;
     if (!turns.narrow_to(leaf, box)) continue;

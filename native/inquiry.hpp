@@ -28,6 +28,12 @@ class Inquiry {
   // An instance in the box whose class does not keep the decision, as near to the question's as it could easily be had;
   // nothing if there is none. Branch and bound: exponential in the free variables at worst, mostly one bound.
   std::optional<Point> escape(const Domain& domain, Budget& budget);
+  // The same with an effort that bounds the search by so many boxes a way; it may be left open then.
+  struct Attempt {
+    std::optional<Point> found;
+    bool is_settled;
+  };
+  Attempt attempt(const Domain& domain, std::size_t effort, Budget& budget);
 
   struct Sufficient {
     std::vector<std::int32_t> members;
@@ -42,10 +48,10 @@ class Inquiry {
 
  private:
   bool escapes(const std::int32_t* point);
-  bool find_escape(const Domain& domain, Point& found, Budget& budget);
   class Reduction;
   class Answering;
   enum class Outcome { none, found, open };
+  Outcome find_escape(const Domain& domain, std::size_t effort, Point& found, Budget& budget);
   double limit_of(const Mix& need) const;
   bool is_above(double limit, Budget& budget);
   bool cannot_be_met(const Mix& need, const Domain& domain, Budget& budget);
@@ -55,7 +61,7 @@ class Inquiry {
   Outcome bound_all(const Domain& domain, Point& found, Budget& budget);
   std::vector<std::int32_t> free_variables(const Domain& domain) const;
   bool look_near(const Way& way, const Domain& domain, Point& found, Budget& budget);
-  bool chase(std::size_t of_way, const Domain& domain, Point& found, Budget& budget);
+  bool chase(std::size_t of_way, const Domain& domain, std::size_t effort, Point& found, Budget& budget);
   std::optional<Relaxation::Split> open_split(const Way& way, const Domain& domain);
   std::optional<Relaxation::Split> open_split(std::size_t tree, const Domain& domain) const;
   void draw_near(Point& point, const Domain& domain);

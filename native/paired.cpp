@@ -99,16 +99,16 @@ class Pairing {
     const Ensemble::Node& node = asked(here);
     part_known(here, node);
     if (!yes_.empty() && !no_.empty()) return false;
-    go(here, &node, !yes_.empty());
+    go(here, node, !yes_.empty());
     return true;
   }
 
-  // Both instances answer alike where they are at the same node, and where they are not it is one of them that goes on.
-  void go(Both& here, const Ensemble::Node* node, bool is_yes) const {
-    const std::int32_t to = is_yes ? node->yes : node->no;
-    const bool are_together = here.one == here.other;
-    if (node == &ensemble_.node(here.one)) here.one = to;
-    if (are_together || node == &ensemble_.node(here.other)) here.other = to;
+  // Those of the two instances that are at a node go on from there.
+  void go(Both& here, const Ensemble::Node& node, bool is_yes) const {
+    const std::int32_t to = is_yes ? node.yes : node.no;
+    const bool is_one = &node == &ensemble_.node(here.one), is_other = &node == &ensemble_.node(here.other);
+    if (is_one) here.one = to;
+    if (is_other) here.other = to;
   }
 
   std::int32_t make_node(const Both& here) {
@@ -137,7 +137,7 @@ class Pairing {
     part_known(here, node);
     for (const bool is_yes : {false, true}) {
       Both next = here;
-      go(next, &node, is_yes);
+      go(next, node, is_yes);
       next.parent = at;
       next.is_yes = is_yes;
       const std::vector<StateSpan>& left = is_yes ? yes_ : no_;

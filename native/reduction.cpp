@@ -76,7 +76,7 @@ class Inquiry::Reduction {
       try {
         budget_.restart(left / 3);
         Point found;
-        if (inquiry_.find_escape(box(), found, budget_))
+        if (inquiry_.find_escape(box(), SIZE_MAX, found, budget_) == Outcome::found)
           places_.pop_back();
         else
           places_.back().is_proved = true;
@@ -91,7 +91,7 @@ class Inquiry::Reduction {
     while (position_ < order_.size()) step();
     if (free_.size() == places_.back().free.size() && places_.back().is_proved) return true;
     Point found;
-    if (inquiry_.find_escape(box(), found, budget_)) {
+    if (inquiry_.find_escape(box(), SIZE_MAX, found, budget_) == Outcome::found) {
       refute(found);
       return false;
     }

@@ -126,8 +126,8 @@ Mix mixed(const Way& way, const std::vector<double>& weights) {
   Mix mix;
   const auto add = [](auto& terms, const auto& of_need, double weight) {
     for (const auto& [score, factor] : of_need) {
-      const auto known = std::find_if(terms.begin(), terms.end(),
-                                      [score = score](const auto& term) { return term.first == score; });
+      const auto known =
+          std::find_if(terms.begin(), terms.end(), [score = score](const auto& term) { return term.first == score; });
       if (known == terms.end())
         terms.emplace_back(score, weight * factor);
       else

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "randomness.hpp"
 #include "zdd.hpp"
 
 namespace quia {
@@ -108,21 +109,6 @@ std::vector<Natural> counts_by_member(const Zdd& zdd, Budget& budget) {
   }
   return counts;
 }
-
-namespace {
-
-// SplitMix64: one multiplication chain, the same on every machine.
-struct Randomness {
-  std::uint64_t state;
-  std::uint64_t next() {
-    std::uint64_t z = state += 0x9E3779B97F4A7C15u;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return z ^ z >> 31;
-  }
-};
-
-}  // namespace
 
 SetTable sample(const Zdd& zdd, std::size_t n, std::uint64_t seed, Budget& budget) {
   SetTable chosen(zdd.universe);

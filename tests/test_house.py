@@ -69,6 +69,7 @@ ORDER = [
     "trees",
     "sums",
     "ensemble",
+    "ensemble_pairs",
     "ensemble_plain",
     "ensemble_box",
     "ensemble_needs",
@@ -114,6 +115,8 @@ ORDER = [
     "counterfactual",
     "score_moves",
     "circuit_pairs",
+    "circuit_bias",
+    "contrast",
     "bias",
     "contrast",
     "claim",
@@ -191,12 +194,13 @@ def test_every_way_to_import_is_seen(source: str, wanted: set[str]) -> None:
 
 def test_imports_point_one_way() -> None:
     # When asked to, a graph, an ensemble and a formula read and write their own dicts, a graph gives its class
-    # formulas, an ensemble is searched plainly, an explanation prints itself, says what it would be even if and
-    # gives reason codes, which print themselves.
+    # formulas, an ensemble is searched plainly and for pairs, an explanation prints itself, says what it would be even
+    # if and gives reason codes, which print themselves.
     allowed = {
         *(("graph", "graph_dict"), ("graph", "complete"), ("graph", "graph_pairs")),
         ("graph", "graph_box"),
         *(("ensemble", "ensemble_dict"), ("ensemble", "ensemble_check"), ("additive_gaps", "additive")),
+        *(("ensemble", "ensemble_pairs"), ("ensemble", "contrast"), ("ensemble_pairs", "contrast")),
         *(("additive", "additive_widen"), ("additive", "additive_sharing"), ("additive", "additive_check")),
         *(("additive", "additive_dict"), ("additive", "additive_reasons"), ("additive_search", "additive")),
         *(("additive_rows", "additive"), ("additive", "additive_asked")),

@@ -163,6 +163,21 @@ void bind_ensemble(nb::module_& module) {
           "bounded"_a, "start"_a, "low"_a, "high"_a, nb::kw_only(), "timeout"_a = nb::none(),
           "memory"_a = default_memory)
       .def(
+          "attempt",
+          [](Asked& asked, std::int64_t effort, Array<std::int32_t> bounded, Array<std::int64_t> start,
+             Array<std::int32_t> low, Array<std::int32_t> high, std::optional<double> timeout, std::int64_t memory) {
+            if (effort < 1) throw nb::value_error("effort is not above 0");
+            const Domain domain = checked_domain(asked.ensemble, bounded, start, low, high);
+            Budget budget = make_budget(timeout, memory);
+            const Inquiry::Attempt made = without_gil([&] {
+              const std::lock_guard lock(asked.mutex);
+              return asked.inquiry.attempt(domain, static_cast<std::size_t>(effort), budget);
+            });
+            return nb::make_tuple(made.found, made.is_settled);
+          },
+          "effort"_a, "bounded"_a, "start"_a, "low"_a, "high"_a, nb::kw_only(), "timeout"_a = nb::none(),
+          "memory"_a = default_memory)
+      .def(
           "sufficient",
           [](Asked& asked, Array<std::int32_t> order, Array<std::int32_t> bounded, Array<std::int64_t> start,
              Array<std::int32_t> low, Array<std::int32_t> high, std::optional<double> timeout, std::int64_t memory) {

@@ -468,6 +468,18 @@ class Inquiry:
 
         Raises OverBudget where time or memory ends before there is an answer.
         """
+    def attempt(
+        self,
+        effort: int,
+        bounded: _Int32,
+        start: _Int64,
+        low: _Int32,
+        high: _Int32,
+        *,
+        timeout: float | None = None,
+        memory: int = 2 << 30,
+    ) -> tuple[list[int] | None, bool]:
+        """What `escape` gives, and whether that is the answer: with little effort it may be left open."""
     def sufficient(
         self,
         order: _Int32,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -14,13 +14,16 @@ from quia import _kernel
 from quia.caching import cached_property
 from quia.classifier import ClassifierBase
 from quia.errors import GraphError, MissingValue, listed
-from quia.patience import OutOfTime
+from quia.patience import Clock, OutOfTime
 from quia.pickling import ByFields
 from quia.question import Question
 from quia.region import Region
 from quia.sums import RULES, Sums
 from quia.trees import Trees
 from quia.variables import UNKNOWN, Variable
+
+if TYPE_CHECKING:
+    from quia.contrast import Contrast
 
 Ints32 = npt.NDArray[np.int32]
 
@@ -182,6 +185,17 @@ class Ensemble(ByFields, ClassifierBase):
         inquiry = self._inquiry(question)
         members, is_minimal = inquiry.sufficient(np.array(order, np.int32), *question.within.flat, timeout=timeout)
         return tuple(members), is_minimal
+
+    def find_pair(
+        self, contrast: Contrast, possible: Region, clock: Clock
+    ) -> tuple[Sequence[int], Sequence[int]] | None:
+        """Two possible instances as a contrast wants them; None if there are none, OutOfTime if time ends before.
+
+        Only the trees that ask about the variable that changes make a difference; worst-case exponential none the less.
+        """
+        from quia import ensemble_pairs
+
+        return ensemble_pairs.find_pair(self, contrast, possible, clock)
 
     @cached_property
     def _influence(self) -> list[float]:
