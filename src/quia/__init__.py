@@ -18,6 +18,7 @@ from quia.verify import verify
 if TYPE_CHECKING:
     from quia import batch, formula, paper
     from quia.additive import Additive
+    from quia.auditing.audit import Audit, audit
     from quia.batch.arrow import explain_batch
     from quia.bias import bias_of_classifier
     from quia.circuit import Circuit
@@ -34,6 +35,7 @@ __version__ = "0.1.0"
 # NumPy takes longer to import than all else, so the names that need it are fetched when they are first used.
 _LAZY = {
     "Additive": "quia.additive",
+    "Audit": "quia.auditing.audit",
     "Circuit": "quia.circuit",
     "DecisionGraph": "quia.graph",
     "Ensemble": "quia.ensemble",
@@ -42,6 +44,7 @@ _LAZY = {
     "Reason": "quia.reason",
     "Reasons": "quia.reasons",
     "Reference": "quia.reference",
+    "audit": "quia.auditing.audit",
     "bias_of_classifier": "quia.bias",
     "explain": "quia.explanation",
     "explain_batch": "quia.batch.arrow",
@@ -52,6 +55,7 @@ _MODULES = ("batch", "formula", "paper")
 __all__ = [
     "NNF",
     "Additive",
+    "Audit",
     "Circuit",
     "DecisionGraph",
     "Ensemble",
@@ -68,6 +72,7 @@ __all__ = [
     "Undecided",
     "Unsupported",
     "Variable",
+    "audit",
     "batch",
     "bias_of_classifier",
     "explain",

@@ -13,7 +13,7 @@ from typing import Any
 from quia import __version__
 from quia.errors import QuiaError
 
-COMMANDS = ("explain", "check", "convert", "learn", "batch", "report", "serve")
+COMMANDS = ("explain", "check", "convert", "learn", "batch", "audit", "report", "serve")
 """Each is a module of quia.command with `add(subparsers)`, which names its `run(arguments) -> exit code`."""
 
 EXIT_CODES = """exit codes:

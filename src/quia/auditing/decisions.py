@@ -10,6 +10,7 @@ import numpy as np
 
 from quia.auditing.document import Confusion, Decided, Decisions, Labels
 from quia.auditing.rows import Bools, Ints, Rows
+from quia.errors import InstanceError, listed
 
 
 def decisions_on(rows: Rows, classes: Sequence[str], label: str | None) -> Decisions:
@@ -22,6 +23,11 @@ def decisions_on(rows: Rows, classes: Sequence[str], label: str | None) -> Decis
 
 def _labels(rows: Rows, classes: Sequence[str], column: str) -> Labels:
     labelled = labels_of(rows, classes, column)
+    if rows.values[column] and (labelled < 0).all():
+        raise InstanceError(
+            f"no label in {column!r} is a class: labels are {listed(list(map(str, rows.values[column])))}, the classes"
+            f" {listed(classes)}; name another column, or load the model with these names as its classes"
+        )
     codes, values = rows.also[column], rows.values[column]
     other = {str(value): rows.count(codes == c) for c, value in enumerate(values) if _class(value, classes) < 0}
     confusion = confusion_in(rows, classes, labelled, np.ones(len(rows), bool))

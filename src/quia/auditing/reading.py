@@ -8,11 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from quia.auditing.document import SCHEMA, Document
 from quia.errors import FormatError, did_you_mean, shown
 from quia.files import decode, read_bytes, refuse_many_values
+
+T = TypeVar("T")
 
 _DEEPEST = 100
 """How many levels what is read as it is may have."""
@@ -20,15 +22,16 @@ _DEEPEST = 100
 
 def to_dict(document: Document) -> dict[str, Any]:
     """The document as plain JSON data."""
-    return {field.name: _plain(getattr(document, field.name)) for field in fields(document)}
+    return {field.name: plain(getattr(document, field.name)) for field in fields(document)}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """Dataclasses, and what they are made of, as plain JSON data."""
     if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def read_document(file: str) -> Document:
@@ -67,6 +70,11 @@ def from_dict(data: Any) -> Document:
     if data.get("schema") != SCHEMA:
         raise FormatError(f"its schema is {shown(data.get('schema'))}; an audit's is {SCHEMA!r}")
     return _object(Document, data, "")  # type: ignore[no-any-return]
+
+
+def read_as(kind: type[T], data: Any, place: str) -> T:
+    """The dataclass that plain data hold, which are called so where they are at fault."""
+    return _object(kind, data, place)  # type: ignore[no-any-return]
 
 
 @cache

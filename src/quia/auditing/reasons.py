@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,10 +20,11 @@ from quia.batch.table import distinct
 from quia.classifier import Batches, DecidesRows, WeighsRows, offers
 from quia.patience import Clock, OutOfTime
 from quia.ranges import members, size
+from quia.variables import UNKNOWN
 
 MOST_TIES = 200
 """So many shortest reasons of a row are looked at; rows that have more are not counted."""
-_MANY, _SOME = 2**15, 64
+_MANY = 2**15
 _CELLS = 2**22
 
 
@@ -34,21 +35,21 @@ def answers_many(terms: Terms) -> bool:
 
 def answered(rows: Rows, order: Ints, terms: Terms, clock: Clock, **asked: Any) -> Iterator[tuple[Ints, Answers]]:
     """Rows in some order with their answers, so many at a time as long as the clock runs; `asked` as for `Request`."""
-    step = _MANY if answers_many(terms) else _SOME
-    for begin in range(0, len(order), step):
+    begin, step = 0, _MANY if answers_many(terms) else 1
+    while begin < len(order):
         some = order[begin : begin + step]
+        begin += step
         try:
             clock()
         except OutOfTime:
             return
         left = clock.left
-        timeout = None if left is None else max(left / 4, 1e-3)  # so that no row takes what is left for all
-        request = Request(terms, timeout=timeout, **asked)
+        request = Request(terms, timeout=None if left is None else max(left / 2, 1e-3), **asked)
         yield some, answer(terms.classifier, np.ascontiguousarray(rows.states[some]), request)
-        step = min(2 * step, _MANY)
         if left is not None and clock.left is not None and not answers_many(terms):
-            taken = max(left - clock.left, 1e-6) / len(some)
-            step = int(min(step, max(1, clock.left / taken / 8)))
+            # As many at a time as take a small share of what is left, if they are like those before.
+            each = max(left - clock.left, 1e-6) / len(some)
+            step = int(min(2 * step, _MANY, max(1, clock.left / each / 16)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,17 @@ class Mentioned:
 
     rows: Ints
     features: Bools
+
+    @staticmethod
+    def join(rows: Sequence[Ints], features: Sequence[Bools], width: int) -> Mentioned:
+        """Several one after the other."""
+        return Mentioned(
+            np.concatenate([np.zeros(0, np.int64), *rows]), np.concatenate([np.zeros((0, width), bool), *features])
+        )
+
+    def and_also(self, other: Mentioned) -> Mentioned:
+        """These and others."""
+        return Mentioned.join([self.rows, other.rows], [self.features, other.features], self.features.shape[1])
 
     def share(self, variable: int, every: Rows) -> Share:
         """In how many of the rows a variable is meant."""
@@ -76,22 +88,30 @@ def alone(rows: Rows, terms: Terms, clock: Clock) -> Mentioned:
     Of a classifier that lists reasons, these are its necessary reasons of one feature; of any other the rows are
     decided with each state of each feature.
     """
-    width = len(terms.variables)
-    if answers_many(terms) or any(size(terms.worlds.possible.states(v)) > _CELLS for v in terms.classifier.tested):
-        return _of_lists(rows, terms, clock, "shortest_necessary", most=width, only_single=True)
-    return _by_deciding(rows, terms, clock)
+    order = rows.in_fixed_order()
+    has_lines = any(size(terms.worlds.possible.states(v)) > _CELLS for v in terms.classifier.tested)
+    if not answers_many(terms) and not has_lines:
+        return _by_deciding(rows, order, terms, clock)
+    # Where values are missing, necessary reasons are what could change a decision; only what does counts here.
+    tested = list(terms.classifier.tested)
+    is_known = (rows.states[order][:, tested] != UNKNOWN).all(axis=1)
+    most = len(terms.variables)
+    found = _of_lists(rows, order[is_known], terms, clock, "shortest_necessary", most=most, only_single=True)
+    return found if has_lines else found.and_also(_by_deciding(rows, order[~is_known], terms, clock))
 
 
 def in_shortest(rows: Rows, terms: Terms, clock: Clock) -> Mentioned:
     """Which features are in some shortest sufficient reason of each decision."""
-    return _of_lists(rows, terms, clock, "shortest_sufficient", most=MOST_TIES, only_single=False)
+    order = rows.in_fixed_order()
+    return _of_lists(rows, order, terms, clock, "shortest_sufficient", most=MOST_TIES, only_single=False)
 
 
-def _of_lists(rows: Rows, terms: Terms, clock: Clock, name: str, *, most: int, only_single: bool) -> Mentioned:
+def _of_lists(
+    rows: Rows, order: Ints, terms: Terms, clock: Clock, name: str, *, most: int, only_single: bool
+) -> Mentioned:
     kind: Any = name.removeprefix("shortest_")
     seen: list[Ints] = []
     found: list[Bools] = []
-    order = rows.in_fixed_order()
     for some, answers in answered(rows, order, terms, clock, shortest=(kind,), general=False, limit=most):
         lists = answers.lists[name]
         ties = answers.numbers[f"{name}_ties"].values
@@ -99,9 +119,7 @@ def _of_lists(rows: Rows, terms: Terms, clock: Clock, name: str, *, most: int, o
         mentioned = _mentioned(lists, len(some), len(terms.variables), only_single)
         seen.append(some[known])
         found.append(mentioned[known])
-    if not seen:
-        return Mentioned(np.zeros(0, np.int64), np.zeros((0, len(terms.variables)), bool))
-    return Mentioned(np.concatenate(seen), np.concatenate(found))
+    return Mentioned.join(seen, found, len(terms.variables))
 
 
 def _mentioned(lists: Lists | Listed, rows: int, width: int, only_single: bool) -> Bools:
@@ -115,8 +133,7 @@ def _mentioned(lists: Lists | Listed, rows: int, width: int, only_single: bool) 
     return mentioned
 
 
-def _by_deciding(rows: Rows, terms: Terms, clock: Clock) -> Mentioned:
-    order = rows.in_fixed_order()
+def _by_deciding(rows: Rows, order: Ints, terms: Terms, clock: Clock) -> Mentioned:
     tested = [v for v in terms.classifier.tested if size(terms.worlds.possible.states(v)) > 1]
     states = {v: np.array(list(members(terms.worlds.possible.states(v))), np.int64) for v in tested}
     step = max(1, _CELLS // max(1, rows.states.shape[1] * max((len(s) for s in states.values()), default=1)))
@@ -133,9 +150,7 @@ def _by_deciding(rows: Rows, terms: Terms, clock: Clock) -> Mentioned:
             break
         seen.append(some)
         found.append(mentioned)
-    if not seen:
-        return Mentioned(np.zeros(0, np.int64), np.zeros((0, rows.states.shape[1]), bool))
-    return Mentioned(np.concatenate(seen), np.concatenate(found))
+    return Mentioned.join(seen, found, len(terms.variables))
 
 
 def _changed_by(rows: Rows, some: Ints, v: int, states: Ints, terms: Terms) -> Bools:

@@ -14,6 +14,7 @@ from math import ceil
 import numpy as np
 
 from quia.asking import Terms
+from quia.auditing.learned import learned
 from quia.auditing.reasons import answered, answers_many
 from quia.auditing.rows import Bools, Rows
 from quia.batch.coverage import Coverage
@@ -102,36 +103,42 @@ def _of_all(rows: Rows, chosen: Bools, terms: Terms, clock: Clock) -> tuple[list
 def _one_by_one(
     rows: Rows, chosen: Bools, terms: Terms, needed: int, clock: Clock
 ) -> tuple[list[tuple[int, Conditions]], int]:
-    """A reason of one row after the other that meets none found so far, until enough rows meet some."""
+    """One rule after the other, each for rows that meet none before, until enough rows meet some."""
     left = chosen.copy()
     found: list[tuple[int, Conditions]] = []
-    explained = 0
-    for row in rows.in_fixed_order().tolist():
-        if rows.count(chosen & ~left) >= needed:
-            break
-        if not left[row]:
-            continue
+    source = _each_rule(rows, left, terms, clock)
+    while rows.count(chosen & ~left) < needed:
         try:
             clock()
+            conditions = next(source, None)
         except OutOfTime:
             break
-        reason = _reason(rows, row, terms, clock)
-        explained += int(rows.repeats[row])
-        if reason is not None:
-            index = {variable.name: v for v, variable in enumerate(terms.variables)}
-            conditions = tuple((index[literal.feature], literal.ranges) for literal in reason.literals)
-            fits = meeting(rows, terms, conditions) & chosen
-            left &= ~fits
-            found.append((rows.count(fits), conditions))
-    return found, explained
+        if conditions is None:
+            break
+        fits = meeting(rows, terms, conditions) & chosen
+        left &= ~fits
+        found.append((rows.count(fits), conditions))
+    return found, len(found)
+
+
+def _each_rule(rows: Rows, left: Bools, terms: Terms, clock: Clock) -> Iterator[Conditions]:
+    """Rules of the rows that are left, whenever one is asked for: learned ones, then reasons of a row."""
+    label = int(rows.decision[np.argmax(left)])
+    if not any(terms.variables[v].is_line for v in terms.classifier.tested):
+        while left.any() and (conditions := learned(rows, label, left, terms, clock)) is not None:
+            yield conditions
+    index = {variable.name: v for v, variable in enumerate(terms.variables)}
+    for row in rows.in_fixed_order().tolist():
+        if left[row] and (reason := _reason(rows, row, terms, clock)) is not None:
+            yield tuple((index[literal.feature], literal.ranges) for literal in reason.literals)
 
 
 def _reason(rows: Rows, row: int, terms: Terms, clock: Clock) -> Reason | None:
     """A general sufficient reason of a row; None if there was no time for one."""
+    clock()
     question = terms.question(rows.states[row].tolist(), int(rows.decision[row]))
-    explanation = Explanation(terms.classifier, {}, question)
-    left = clock.left
-    reasons = explanation.sufficient_reasons(general=True, limit=1, timeout=None if left is None else max(left, 1e-3))
+    timeout = None if clock.left is None else max(clock.left / 2, 1e-3)
+    reasons = Explanation(terms.classifier, {}, question).sufficient_reasons(general=True, limit=1, timeout=timeout)
     return next(iter(reasons), None)
 
 

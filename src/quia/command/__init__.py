@@ -59,7 +59,7 @@ def add_loading(parser: argparse.ArgumentParser) -> None:
 
 def model_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of the model's format that the arguments give."""
-    options = distinct((_option(text) for text in arguments.option), "--option")
+    options = distinct((option_pair(text) for text in arguments.option), "--option")
     given = {
         "cutoff": arguments.cutoff,
         "classes": None if arguments.classes is None else [name.strip() for name in arguments.classes.split(",")],
@@ -80,11 +80,11 @@ def load_model(arguments: argparse.Namespace) -> Classifier:
         return load(arguments.model, format=arguments.format, **options)
 
 
-def _option(text: str) -> tuple[str, Any]:
+def option_pair(text: str, option: str = "--option") -> tuple[str, Any]:
     """NAME=VALUE, where a value that is a JSON list, object, true or false is that, and anything else a text."""
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
-        raise Unsupported(f"--option is {text!r}", cure="write NAME=VALUE")
+        raise Unsupported(f"{option} is {text!r}", cure="write NAME=VALUE")
     try:
         parsed = json.loads(value)
     except (ValueError, RecursionError):
