@@ -1,7 +1,7 @@
 """Lies: an audit document with one claim changed so that it is false, each with where it stands and what was done.
 
-The mutator knows what it breaks: a count is another number, a decision another class, a condition another set. What might
-stay true, such as another row that meets a rule too, is not generated.
+The mutator knows what it breaks: a count is another number, a decision another class, a condition another set. What
+might stay true, such as another row that meets a rule too, is not generated.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Audit documents of small random models by brute force: every claim is counted by plain loops, from the definitions.
 
-Of `quia.auditing` it imports the dataclasses alone. Decisions are those of the truth table that a model must have; rules
-and shortest reasons, which an audit takes from explanations, are taken from `quia.explain`.
+Of `quia.auditing` it imports the dataclasses alone. Decisions are those of the truth table that a model must have;
+rules and shortest reasons, which an audit takes from explanations, are taken from `quia.explain`.
 
 Glossary
     world     a state for each variable, as an index
@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from random import Random
@@ -322,9 +322,7 @@ def _rules(case: Case, label: int) -> doc.Rules:
     return doc.Rules(case.classes[label], len(rows), wanted, len(covered), len(rows), True, tuple(rules))
 
 
-def _pair(
-    case: Case, changing: Sequence[int], is_asked: Callable[[World, World], bool]
-) -> doc.Pair | None:
+def _pair(case: Case, changing: Sequence[int], is_asked: Callable[[World, World], bool]) -> doc.Pair | None:
     """The first two possible worlds that differ in some variables alone and are as asked."""
     for one in case.worlds:
         for states in product(*(range(case.variables[v].size) for v in changing)):
@@ -540,7 +538,7 @@ def _comparison(case: Case) -> doc.Comparison:
 
 
 def _differences(case: Case, differing: Sequence[int]) -> tuple[doc.Difference, ...]:
-    """A region for each of some rows: the conditions of a reason of either model, where both speak of a feature both."""
+    """A region for each of some rows: what a reason of either model says of each feature, together."""
     made: list[doc.Difference] = []
     covered: set[int] = set()
     found = [None if other is None else label for label, other in zip(case.found, case.other_found, strict=True)]
@@ -576,7 +574,3 @@ def _differences(case: Case, differing: Sequence[int]) -> tuple[doc.Difference, 
             )
         )
     return tuple(made)
-
-
-def without_other(case: Case) -> Case:
-    return replace(case, other=None)

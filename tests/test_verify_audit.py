@@ -1,4 +1,4 @@
-"""`quia.auditing.checks`: true documents hold, whatever the model; every lie in one is found; what is unread is refused."""
+"""Audits checked: true documents hold, whatever the model; every lie in one is found; what is no audit is refused."""
 
 from __future__ import annotations
 
