@@ -11,18 +11,20 @@ from typing import Any
 
 import msgspec
 
+from quia.auditing.checked import Checked, CheckedClaim
 from quia.auditing.document import SCHEMA, Document
 from quia.web.openapi import json_schema
 from quia.web.schema import Explanation, Model, ReasonCodes
 
 FOLDER = Path(__file__).parent / "schemas"
 FILES = {"explanation-2.json": Explanation, "model-1.json": Model, "reason-codes-1.json": ReasonCodes}
-AUDIT = "audit-1.json"
+AUDIT, VERIFIED = "audit-1.json", "verified-1.json"
 
 
 def text(name: str) -> str:
     """What is in a file."""
-    return json.dumps(audit_schema() if name == AUDIT else json_schema(FILES[name]), indent=2) + "\n"
+    own = {AUDIT: audit_schema, VERIFIED: verified_schema}
+    return json.dumps(own[name]() if name in own else json_schema(FILES[name]), indent=2) + "\n"
 
 
 def audit_schema() -> dict[str, Any]:
@@ -33,8 +35,30 @@ def audit_schema() -> dict[str, Any]:
         for field in kind["properties"].values():
             _from_zero(field)
     made["$defs"]["Document"]["properties"]["schema"] = {"enum": [SCHEMA]}
-    about = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "urn:" + SCHEMA.replace("/", ":", 1)}
-    return {**about, "title": SCHEMA, **made}
+    return {**_about(SCHEMA), **made}
+
+
+def verified_schema() -> dict[str, Any]:
+    """The JSON Schema of what became of claims."""
+    name = Checked(()).to_dict()["schema"]
+    claim = msgspec.json.schema(CheckedClaim)["$defs"]["CheckedClaim"] | {"additionalProperties": False}
+    count = {"type": "integer", "minimum": 0}
+    fields = {
+        "schema": {"enum": [name]},
+        **dict.fromkeys(("holds", "refuted", "not_checked"), count),
+        "claims": {"type": "array", "items": claim},
+    }
+    return _about(name) | {
+        "type": "object",
+        "properties": fields,
+        "required": list(fields),
+        "additionalProperties": False,
+    }
+
+
+def _about(name: str) -> dict[str, str]:
+    url = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": url, "$id": "urn:" + name.replace("/", ":", 1), "title": name}
 
 
 def _from_zero(field: dict[str, Any]) -> None:
@@ -49,5 +73,5 @@ def _from_zero(field: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    for name in (*FILES, AUDIT):
+    for name in (*FILES, AUDIT, VERIFIED):
         (FOLDER / name).write_text(text(name))

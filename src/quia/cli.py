@@ -13,14 +13,15 @@ from typing import Any
 from quia import __version__
 from quia.errors import QuiaError
 
-COMMANDS = ("explain", "check", "convert", "learn", "batch", "audit", "report", "serve")
+COMMANDS = ("explain", "check", "convert", "learn", "batch", "audit", "verify", "report", "serve")
 """Each is a module of quia.command with `add(subparsers)`, which names its `run(arguments) -> exit code`."""
 
 EXIT_CODES = """exit codes:
   0    answered
-  1    the model is not sound, does not decide as the data say, or constraints are not met (check)
+  1    the model is not sound, does not decide as the data say, or constraints are not met (check);
+       a claim is refuted (verify)
   2    bad usage, model or instance; the reason is on stderr
-  3    answered in part: time ran out
+  3    answered in part: time ran out, or a claim could not be checked (verify)
   130  interrupted"""
 
 

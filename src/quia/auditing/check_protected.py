@@ -71,6 +71,8 @@ def _check_name(said: Group, whole: Protected, world: World) -> None:
     """Raise Wrong if a group has a name twice, the name of another one, or is not of these features."""
     if [group.name for group in whole.groups].count(said.name) > 1:
         raise Wrong(f"two groups are called {said.name!r}")
+    if [group.where for group in whole.groups].count(said.where) > 1:
+        raise Wrong(f"another group than {said.name!r} has the same people")
     conditions = read_all(said.where)
     if others := [each.feature for each in conditions if each.feature not in whole.features]:
         raise Wrong(f"{others[0]} is not one of {listed(whole.features)}")

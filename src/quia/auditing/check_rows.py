@@ -193,13 +193,13 @@ class Reach:
         ranks = np.array(rank)
         found = np.zeros(len(self.rows), np.int8)
         for label in range(len(rank)):
-            gets = self._some((self.classes == label) & among) * (ranks[self.decision] < ranks[label])
+            gets = self._some((self.classes == label) & among, among) * (ranks[self.decision] < ranks[label])
             found = np.maximum(found, gets)
         return found
 
-    def _some(self, which: Bools) -> npt.NDArray[np.int8]:
+    def _some(self, which: Bools, among: Bools | bool = True) -> npt.NDArray[np.int8]:
         surely = np.asarray(which.any(axis=1))[self.kind]
-        perhaps = np.asarray((self.classes == UNTOLD).any(axis=1))[self.kind]
+        perhaps = np.asarray(((self.classes == UNTOLD) & among).any(axis=1))[self.kind]
         return np.where(surely, 2, np.where(perhaps, 1, 0)).astype(np.int8)
 
     def fixed(self) -> Bools:

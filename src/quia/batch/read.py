@@ -162,6 +162,15 @@ def open_source(
     return Source(path, kind, found.files, layout, found.rows, found.exact, table, names, texts, empties)
 
 
+def column_names(path: str, needed: Sequence[str] = ()) -> tuple[str, ...]:
+    """The columns of a table on disk; of a CSV file, those that are needed as they are spelled there."""
+    with _reading(path):
+        kind = _kind(path)
+        if kind == "csv":
+            return fitted(open_rows(path, bounded=False).names, set(needed))
+        return tuple(_open_columns(path, kind, needed)[1].names)
+
+
 def empty_states(classifier: Classifier) -> frozenset[str]:
     """The features that have a state without a name, which CSV writes as it writes no value."""
     tested = (classifier.variables[v] for v in classifier.tested)

@@ -98,7 +98,7 @@ def possible_of(arguments: argparse.Namespace, classifier: Classifier) -> dict[s
 
 def within_of(arguments: argparse.Namespace, variables: Sequence[Variable]) -> dict[str, str] | None:
     """The conditions on single features that are given."""
-    return distinct((_condition(text, variables) for text in arguments.within), "--within") or None
+    return distinct((condition_of(text, variables, "--within") for text in arguments.within), "--within") or None
 
 
 def given_of(arguments: argparse.Namespace) -> list[Given]:
@@ -158,12 +158,13 @@ def checked(given: Sequence[Given], variables: Sequence[Variable]) -> list[str]:
     return [each.text for each in given]
 
 
-def _condition(text: str, variables: Sequence[Variable]) -> tuple[str, str]:
+def condition_of(text: str, variables: Sequence[Variable], option: str) -> tuple[str, str]:
     """FEATURE CONDITION taken apart; of several features whose names it begins with, the longest is meant.
 
     >>> from quia.variables import Variable
     >>> known = [Variable.numeric("age", [30]), Variable.nominal("region", ["north", "south"])]
-    >>> [_condition(text, known) for text in ("age in (20, 30]", "age>=52", "region in {north, south}", "region=north")]
+    >>> texts = "age in (20, 30]", "age>=52", "region in {north, south}", "region=north"
+    >>> [condition_of(text, known, "--within") for text in texts]
     [('age', '(20, 30]'), ('age', '>=52'), ('region', 'in {north, south}'), ('region', 'north')]
     """
     said = text.strip()
@@ -171,7 +172,7 @@ def _condition(text: str, variables: Sequence[Variable]) -> tuple[str, str]:
     if not known:
         names, begin = [v.name for v in variables], said.split(" ")[0]
         raise InstanceError(
-            f"--within is {shown(text)}, which begins with no feature; write 'FEATURE CONDITION', as in 'age >= 52';"
+            f"{option} is {shown(text)}, which begins with no feature; write 'FEATURE CONDITION', as in 'age >= 52';"
             f" features are {listed(names)}{did_you_mean(begin, names)}"
         )
     variable = known[0]
@@ -183,7 +184,7 @@ def _condition(text: str, variables: Sequence[Variable]) -> tuple[str, str]:
     elif condition.startswith("="):
         condition = condition[1:].strip()
     if not condition:
-        raise InstanceError(f"--within is {shown(text)}, which says nothing of {variable.name}; write a condition too")
+        raise InstanceError(f"{option} is {shown(text)}, which says nothing of {variable.name}; write a condition too")
     return variable.name, condition
 
 

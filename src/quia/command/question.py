@@ -23,10 +23,7 @@ def add_question(parser: argparse.ArgumentParser) -> None:
     """The options that name an instance and say what is asked about it."""
     instance.add_arguments(parser)
     group = parser.add_argument_group("the question")
-    group.add_argument("--against", metavar="CLASS", help="ask why it was not this class")
-    group.add_argument(
-        "--frozen", metavar="FEATURE", action="append", default=[], help="a feature that cannot change; repeat it"
-    )
+    add_why(group)
     group.add_argument(
         "--cost", metavar="FEATURE=N", action="append", default=[], help="what changing a feature costs (else 1)"
     )
@@ -37,6 +34,14 @@ def add_question(parser: argparse.ArgumentParser) -> None:
         " with the same features give first what fits the most",
     )
     add_possible(parser)
+
+
+def add_why(group: argparse._ArgumentGroup) -> None:
+    """Against which class it is asked, and what cannot change."""
+    group.add_argument("--against", metavar="CLASS", help="ask why it was not this class")
+    group.add_argument(
+        "--frozen", metavar="FEATURE", action="append", default=[], help="a feature that cannot change; repeat it"
+    )
 
 
 def add_form(parser: argparse._ArgumentGroup) -> None:

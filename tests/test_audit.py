@@ -1,0 +1,117 @@
+"""Audits compared with brute force: every count and every proof, for each kind of model; and checked claim by claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import quia
+from audit_oracle import Case, made, random_case
+from quia.auditing.checks import check
+from quia.auditing.document import Document, Hanging, Protected
+from test_contract import KINDS
+
+CASES: dict[str, dict[str, Any]] = {
+    "tree": {},
+    "shared graph": {"missing": 0.1},
+    "several classes": {},
+    "SDD balanced": {},
+    "d4": {},
+    "vote": {},
+    "ensemble": {},
+    "additive": {},
+}
+
+
+def audited(case: Case, **how: Any) -> Document:
+    said = case.settings
+    options: dict[str, Any] = {
+        "label": said.label,
+        "protected": said.protected,
+        "favourable": said.favourable,
+        "orders": said.orders,
+        "compare": case.other,
+        "within": said.within,
+        "given": list(said.given) or None,
+    }
+    return quia.audit(case.classifier, case.rows, **{**options, **how}).document
+
+
+def case_of(kind: str, seed: int, folder: Path, **how: Any) -> Case:
+    rng = Random(f"audit {kind} {seed}")
+    return random_case(rng, KINDS[kind](rng, folder), **{**CASES[kind], **how})
+
+
+@pytest.mark.parametrize("worlds", [False, True])
+@pytest.mark.parametrize("kind", CASES)
+def test_all_that_is_counted_or_proved_is_what_brute_force_finds(kind: str, worlds: bool, tmp_path: Path) -> None:
+    for seed in range(4):
+        case = case_of(kind, seed, tmp_path, worlds=worlds, **({"missing": 0.0} if worlds else {}))
+        found, right = audited(case), made(case)
+        assert found.unfinished == ()
+        assert _decisions(found) == _decisions(right)
+        assert [_without_pair(f) for f in found.features] == [_without_pair(f) for f in right.features]
+        for mine, theirs in zip(found.protected, right.protected, strict=True):
+            _compare_protected(mine, theirs)
+        assert found.monotonicity is not None and right.monotonicity is not None
+        assert found.monotonicity.order == right.monotonicity.order
+        assert _proofs(found) == _proofs(right)
+        assert found.comparison is not None and right.comparison is not None
+        for name in ("of", "rows", "undecided", "can_differ"):
+            assert getattr(found.comparison, name) == getattr(right.comparison, name), name
+        assert set(found.comparison.turns) == set(right.comparison.turns)
+        for rules in found.rules:
+            assert rules.complete and rules.covered >= rules.wanted
+
+
+@pytest.mark.parametrize("worlds", [False, True])
+@pytest.mark.parametrize("kind", CASES)
+def test_every_claim_of_an_audit_is_checked_and_holds(kind: str, worlds: bool, tmp_path: Path) -> None:
+    for seed in range(3):
+        case = case_of(kind, 100 + seed, tmp_path, worlds=worlds, **({"missing": 0.0} if worlds else {}))
+        checked = check(audited(case), case.classifier, other=case.other, table=case.rows)
+        assert [claim for claim in checked.claims if claim.outcome != "holds"] == []
+
+
+def _decisions(document: Document) -> Any:
+    found = document.decisions
+    return (
+        found.rows,
+        found.decided,
+        {each.decision: each.rows for each in found.classes if each.rows},
+        {each.why: (each.rows, each.first) for each in found.undecided},
+        found.labels,
+    )
+
+
+def _without_pair(feature: Any) -> Any:
+    return replace(feature, pair=None, why=None)
+
+
+def _proofs(document: Document) -> Any:
+    assert document.monotonicity is not None
+    return {each.feature: (each.order, each.hurts.can, each.helps.can) for each in document.monotonicity.features}
+
+
+def _compare_protected(mine: Protected, theirs: Protected) -> None:
+    assert (mine.features, mine.in_model, mine.depends.can) == (theirs.features, theirs.in_model, theirs.depends.can)
+    assert _by_name(mine.groups) == _by_name(theirs.groups)
+    assert (mine.hanging is None) == (theirs.hanging is None)
+    if mine.hanging is not None and theirs.hanging is not None:
+        assert _hanging(mine.hanging) == _hanging(theirs.hanging)
+    if theirs.worst:
+        assert mine.worst
+
+
+def _by_name(groups: Any) -> Mapping[str, Any]:
+    return {group.name: group for group in groups if group.rows}
+
+
+def _hanging(hanging: Hanging) -> Any:
+    groups = {each.group: (each.rows, each.of, each.better) for each in hanging.groups if each.of}
+    return hanging.rows, hanging.of, hanging.fixed, set(hanging.turns), groups
