@@ -32,7 +32,7 @@ MOST_EXPLAINED = 20_000
 """So many distinct rows are explained at the most, the most frequent, where all are explained at once."""
 MOST_SEARCHED = 100
 """So many where each row is a search."""
-_AT_A_TIME = 1000  # rows, between two looks at the clock
+_AT_A_TIME = 400  # rows, between two looks at the clock
 _SHARE_OF_TIME = 0.1  # of what is left, for one row
 _BOXES = 4  # regions over the same features
 
@@ -59,8 +59,7 @@ def covering(rows: DifferingRows, classifier: Classifier, request: Request, cloc
     explain = _at_once if offers(classifier, Batches) else _one_after_the_other
     listed, pairs, in_time = explain(rows, states, classifier, request, clock)
     found = _greedy(rows, states, request.terms.variables, listed, np.array(pairs, np.int64)) if listed else []
-    is_enough = bool(found) and (found[-1].cumulated >= SHARE * rows.repeats.sum() or len(found) == MOST_REGIONS)
-    return found, in_time or is_enough
+    return found, in_time or (bool(found) and found[-1].cumulated >= SHARE * rows.repeats.sum())
 
 
 _Explained = tuple[Listed | None, list[int], bool]
