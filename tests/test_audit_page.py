@@ -137,6 +137,23 @@ def test_the_parts_have_the_documents_numbers() -> None:
     assert rows_said([document.comparison.rows, *turns, *groups]) <= said_in(source, "compared")
 
 
+@pytest.mark.parametrize(
+    ("name", "shares"),
+    [
+        ("decisions", ["34,630 of 37,121", "5,080 of 11,669", "41,219 of 48,790", "52 of 48,842", "39,710 of 48,790"]),
+        ("rules", ["8,153 of 39,710", "together 23,826 of 39,710", "2,027 of 9,080", "together 5,448 of 9,080"]),
+        ("features", ["9,107 of 48,790", "18,214 of 48,790", "3 of 14 features"]),
+        ("protected", ["640 of 16,176", "Male: 610 of 16,176", "14,739 of 16,176", "789 of 1,769", "702 of 48,790"]),
+        ("protected", [">50K 7,834 of 32,614", "1,575 of 48,790", "For 52 of 48,790", "63 of 1,180", "950 of 1,550"]),
+        ("compared", ["312 of 48,790", "210 of 48,790", "40 of 16,176", "90 of 312", "together 120 of 312"]),
+    ],
+)
+def test_shares_are_of_what_they_should_be(name: str, shares: list[str]) -> None:
+    """By hand: of all rows, of those with a decision, with that decision, in that group, or decided differently."""
+    said = part(page(adult()), name)
+    assert [share for share in shares if share not in said] == []
+
+
 def test_the_identity_has_all_that_it_takes_to_make_it_again() -> None:
     document, said = adult(), part(page(adult()), "identity")
     of = document.identity

@@ -22,7 +22,7 @@ def monotonicity(document: Document, palette: Palette) -> Markup | None:
         return None
     heads = ("Feature", "Can more of it hurt?", "Can more of it help?")
     first, rest = found.features[:MOST_FEATURES], found.features[MOST_FEATURES:]
-    order = " < ".join(" = ".join(short(name, 40) for name in equals) for equals in found.order)
+    order = ", then ".join(" or ".join(short(name, 40) for name in equals) for equals in found.order)
     assumed = ", which was assumed: name the favourable classes to change it" if found.is_assumed else ""
     return section(
         "monotonicity",

@@ -29,9 +29,8 @@ class Palette:
     """Each class has one colour on the whole page; the favourable ones come first."""
 
     def __init__(self, document: Document) -> None:
-        favourable = [name for name in document.identity.settings.favourable if name]
-        compared = document.identity.compared
-        ranked = [*favourable, *document.identity.model.classes, *(() if compared is None else compared.classes)]
+        of, compared = document.identity, document.identity.compared
+        ranked = [*of.settings.favourable, *of.model.classes, *(() if compared is None else compared.classes)]
         self.place = {name: place for place, name in enumerate(dict.fromkeys(ranked))}
 
     def __getitem__(self, decision: str) -> int:

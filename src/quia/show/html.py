@@ -49,8 +49,9 @@ def article(
     prefix = f"q{hashlib.sha256(key.encode()).hexdigest()[:8]}-"
     forms = forms_of(explanation, answer)
     made = parts(explanation, forms, branches=branches, timeout=timeout, model=model, prefix=prefix)
-    foot = None if identity is None else identity_block(page_rows(identity))
-    return element("article", made.values(), foot, class_="quia")
+    *shown, notes_at_the_end = made.values()
+    told = None if identity is None else identity_block(page_rows(identity))
+    return element("article", shown, told, notes_at_the_end, class_="quia")
 
 
 def forms_of(explanation: Explanation, answer: Answer) -> list[Answer]:
