@@ -52,9 +52,13 @@ Inquiry::Outcome Inquiry::find_escape(const Domain& domain, std::size_t effort, 
   const Point nearest = domain.nearest(states_);
   found = nearest;
   if (escapes(nearest.data())) return Outcome::found;
-  // The way that lacks the least comes first.
+  // The way that lacks the least comes first; of two instances, the one in which they are told apart most.
   std::vector<std::pair<double, std::size_t>> by_lack;
   for (std::size_t i = 0; i < ways_.size(); ++i) {
+    if (turns_[i].size()) {
+      by_lack.emplace_back(-turns_[i].most_change(), i);
+      continue;
+    }
     descent_.start(mixed(ways_[i], std::vector<double>(ways_[i].needs.size(), 1.0)), nearest);
     by_lack.emplace_back(descent_.sum(), i);
   }
@@ -64,7 +68,9 @@ Inquiry::Outcome Inquiry::find_escape(const Domain& domain, std::size_t effort, 
     Domain open = domain;
     if (!turns_[i].narrow(open)) continue;
     const bool is_near = look_near(ways_[i], open, found, budget) || chase(i, open, effort, found, budget);
-    const Outcome here = is_near ? Outcome::found : search(i, open, effort, found, budget);
+    const Outcome here = is_near       ? Outcome::found
+                         : effort == 0 ? Outcome::open
+                                       : search(i, open, effort, found, budget);
     if (here == Outcome::found) {
       draw_near(found, domain);
       return here;
@@ -108,7 +114,8 @@ bool Inquiry::chase(std::size_t of_way, const Domain& domain, std::size_t effort
   const Turns& turns = turns_[of_way];
   if (!turns.size()) return false;
   Chase chase(ensemble_, ways_[of_way]);
-  std::size_t left = std::min(effort, most_efforts) * chased_leaves;
+  std::size_t left =
+      std::max<std::size_t>(chased_leaves / ways_.size(), 1) * std::clamp<std::size_t>(effort, 1, most_efforts);
   for (std::size_t leaf = 0; leaf < turns.size() && left > 0; ++leaf) {
     Domain box = domain;
     if (!turns.narrow_to(leaf, box)) continue;

@@ -28,7 +28,8 @@ class Inquiry {
   // An instance in the box whose class does not keep the decision, as near to the question's as it could easily be had;
   // nothing if there is none. Branch and bound: exponential in the free variables at worst, mostly one bound.
   std::optional<Point> escape(const Domain& domain, Budget& budget);
-  // The same with an effort that bounds the search by so many boxes a way; it may be left open then.
+  // The same with an effort that bounds the search by so many boxes a way; it may be left open then. With none, instances
+  // are tried only.
   struct Attempt {
     std::optional<Point> found;
     bool is_settled;

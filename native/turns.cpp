@@ -1,20 +1,22 @@
 #include "turns.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 namespace quia {
 
 namespace {
 
-// By how much a leaf tells the instances apart in the way that it takes; 0 if it does not.
-double change_in(const Ensemble& ensemble, const Way& way, std::size_t tree, std::int32_t leaf) {
+// By how much a leaf tells the instances apart directly in the way that it takes; nothing if it does not at all.
+std::optional<double> change_in(const Ensemble& ensemble, const Way& way, std::size_t tree, std::int32_t leaf) {
   const std::size_t second = ensemble.block_scores();
-  double most = 0;
+  std::optional<double> most;
   for (const Way::Turn& turn : way.turns) {
     const double before = ensemble.value(tree, leaf, turn.score),
                  after = ensemble.value(tree, leaf, second + turn.score);
-    // A difference of two numbers is 0 only if they are equal.
-    most = std::max(most, turn.up ? after - before : before - after);
+    const bool is_turn = turn.up ? after > before : after < before;
+    if (is_turn) most = std::max(most.value_or(0), turn.is_direct ? std::fabs(after - before) : 0);
   }
   return most;
 }
@@ -43,9 +45,9 @@ Turns::Turns(const Ensemble& ensemble, const Way& way) : is_bounded_(!way.turns.
       work.pop_back();
       const Ensemble::Node& node = ensemble.node(here.node);
       if (node.variable < 0) {
-        const double change = change_in(ensemble, way, tree, node.yes);
-        if (change <= 0) continue;
-        leaves_.push_back({bounds_.size(), here.known.size(), change});
+        const std::optional<double> change = change_in(ensemble, way, tree, node.yes);
+        if (!change) continue;
+        leaves_.push_back({bounds_.size(), here.known.size(), *change});
         for (const Known& each : here.known) {
           bounds_.push_back({each.variable, spans_.size(), each.spans.size()});
           spans_.insert(spans_.end(), each.spans.begin(), each.spans.end());

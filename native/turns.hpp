@@ -17,6 +17,7 @@ class Turns {
   // How many such leaves there are, those that tell the instances apart most coming first, and the part of a box that one
   // of them takes; false if that is empty.
   std::size_t size() const { return leaves_.size(); }
+  double most_change() const { return leaves_.empty() ? 0 : leaves_.front().change; }
   bool narrow_to(std::size_t leaf, Domain& box) const;
   // Narrows a box to the hull of those leaves that it meets; false if it meets none, so that the way is closed in it.
   bool narrow(Domain& box) const;
@@ -28,7 +29,7 @@ class Turns {
   };
   struct Leaf {
     std::size_t first_bound, bound_count;
-    double change;
+    double change;  // that counts directly
   };
   bool meets(const Leaf& leaf, const Domain& box) const;
   static std::vector<StateSpan> common(std::span<const StateSpan> allowed, std::span<const StateSpan> spans);

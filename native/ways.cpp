@@ -71,14 +71,14 @@ Mix beats(const Ensemble& ensemble, std::size_t block, std::size_t winner, std::
           {{loser, 1.0}, {winner, -1.0}}};
 }
 
-// Where a class is overtaken by another one: it loses, or that one gains. If a rule rounds, others may matter, too.
+// Where a class is overtaken by another one: it loses, or that one gains. If a rule rounds, what else changes may matter.
 std::vector<Way::Turn> overtaking(const Ensemble& ensemble, std::size_t first, std::size_t second) {
-  if (ensemble.rule() == ScoreRule::argmax) return {{first, false}, {second, true}};
-  if (ensemble.rule() == ScoreRule::logistic) return {{first, false}, {first, true}, {second, false}, {second, true}};
-  std::vector<Way::Turn> turns;
+  std::vector<Way::Turn> turns{{first, false}, {second, true}};
+  if (ensemble.rule() == ScoreRule::argmax) return turns;
   for (std::size_t score = 0; score < ensemble.block_scores(); ++score) {
-    turns.push_back({score, false});
-    turns.push_back({score, true});
+    const bool counts = ensemble.rule() != ScoreRule::logistic || score == first || score == second;
+    if (counts && score != first) turns.push_back({score, false, false});
+    if (counts && score != second) turns.push_back({score, true, false});
   }
   return turns;
 }

@@ -48,6 +48,7 @@ struct Way {
   struct Turn {
     std::size_t score;
     bool up;
+    bool is_direct = true;  // else only rounding could make it matter
   };
   std::vector<Turn> turns;
 };

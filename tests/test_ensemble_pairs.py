@@ -102,7 +102,7 @@ def test_what_cannot_be_paired_is_refused() -> None:
             ensemble.kernel.paired(*asked)
     with pytest.raises(ValueError, match="effort"):
         _kernel.Inquiry(both, np.full(len(ensemble.variables), -1, np.int32), np.ones(4, np.uint8)).attempt(
-            0, *Region(ensemble.variables).flat
+            -1, *Region(ensemble.variables).flat
         )
 
 
@@ -242,7 +242,7 @@ def test_a_model_that_never_falls_is_proved_so_without_a_search(monkeypatch: pyt
         falls = Contrast((variable,), frozenset({(1, 0)}), range(10))
         assert model.find_pair(falls, Region(variables), Clock(60)) is None
         assert model.find_pair(any_change(model, (variable,)), Region(variables), Clock(60)) is not None
-    assert efforts.count(1) == len(efforts) <= 6 * 2 * 9
+    assert efforts.count(0) == len(efforts) <= 6 * 2 * 9
 
 
 # ---- models of a library ----------------------------------------------------------------------------------------

@@ -166,7 +166,7 @@ void bind_ensemble(nb::module_& module) {
           "attempt",
           [](Asked& asked, std::int64_t effort, Array<std::int32_t> bounded, Array<std::int64_t> start,
              Array<std::int32_t> low, Array<std::int32_t> high, std::optional<double> timeout, std::int64_t memory) {
-            if (effort < 1) throw nb::value_error("effort is not above 0");
+            if (effort < 0) throw nb::value_error("effort is negative");
             const Domain domain = checked_domain(asked.ensemble, bounded, start, low, high);
             Budget budget = make_budget(timeout, memory);
             const Inquiry::Attempt made = without_gil([&] {

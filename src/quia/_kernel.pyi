@@ -479,7 +479,7 @@ class Inquiry:
         timeout: float | None = None,
         memory: int = 2 << 30,
     ) -> tuple[list[int] | None, bool]:
-        """What `escape` gives, and whether that is the answer: with little effort it may be left open."""
+        """What `escape` gives, and whether that is the answer: with little effort, or 0, it may be left open."""
     def sufficient(
         self,
         order: _Int32,

@@ -71,7 +71,7 @@ def _first_found(
 ) -> Pair | None:
     """A pair for one of the steps, with little effort for each of them before there is more for any."""
     unknown = np.full(len(ensemble.variables), UNKNOWN, np.int32)
-    effort = 1
+    effort = 0
     while steps:
         is_open = []
         for step in steps:
@@ -88,7 +88,7 @@ def _first_found(
             if not is_settled:
                 is_open.append(step)
         steps = is_open
-        effort *= MORE_EFFORT
+        effort = max(1, effort * MORE_EFFORT)
     return None
 
 
