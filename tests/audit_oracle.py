@@ -59,6 +59,16 @@ class Case:
         return [world for world in self.truth if self.is_possible(world)]
 
     @cached_property
+    def tested(self) -> tuple[int, ...]:
+        """The variables that decisions, or what is possible, may depend on."""
+        said = self.settings
+        return tuple(
+            quia.explain(
+                self.classifier, self.values(self.worlds[0]), within=said.within, given=list(said.given) or None
+            ).classifier.tested
+        )
+
+    @cached_property
     def possible(self) -> set[World]:
         return set(self.worlds)
 
@@ -265,13 +275,14 @@ def _decisions(case: Case) -> doc.Decisions:
 
 def _labels(case: Case) -> doc.Labels:
     labels = [row["label"] for row in case.rows]
-    rows = [at for at, label in enumerate(labels) if label in case.classes and case.found[at] is not None]
+    decided = [at for at, label in enumerate(case.found) if label is not None]
+    rows = [at for at in decided if labels[at] in case.classes]
     return doc.Labels(
         column="label",
         rows=len(rows),
         right=sum(case.name(case.found[at]) == labels[at] for at in rows),
-        without=labels.count(None),
-        other=dict(Counter(label for label in labels if label is not None and label not in case.classes)),
+        without=sum(labels[at] is None for at in decided),
+        other=dict(Counter(labels[at] for at in decided if labels[at] is not None and labels[at] not in case.classes)),
         confusion=_confusion(case, rows),
     )
 
@@ -383,7 +394,8 @@ def _protected_sets(case: Case) -> list[tuple[str, ...]]:
 
 def _protected(case: Case, names: Sequence[str]) -> doc.Protected:
     index = {v.name: at for at, v in enumerate(case.variables)}
-    in_model = tuple(name for name in names if name in index)
+    tested = {case.variables[v].name for v in case.tested}
+    in_model = tuple(name for name in names if name in tested)
     changing = [index[name] for name in in_model]
     each = [_of_one(case, name) for name in names]
     groups = {" and ".join(name for name, *_ in group): group for group in product(*each)}
@@ -396,7 +408,7 @@ def _protected(case: Case, names: Sequence[str]) -> doc.Protected:
         features=tuple(names),
         in_model=in_model,
         groups=tuple(_group(case, title, group, members[title]) for title, group in groups.items()),
-        hanging=_hanging(case, changing, groups, members) if changing else None,
+        hanging=_hanging(case, names, in_model, groups, members) if changing else None,
         worst=_worst(case, changing),
         depends=doc.Proof(pair is not None, pair),
     )
@@ -423,7 +435,7 @@ def _group(case: Case, title: str, group: Any, members: set[int]) -> doc.Group:
     return doc.Group(
         name=title,
         where=tuple(condition for _, condition, _, _ in group),
-        rows=len(members),
+        rows=len(decided),
         decided=dict(Counter(case.name(case.found[at]) for at in decided)),
         labelled=len(labelled),
         right=sum(case.name(case.found[at]) == case.rows[at]["label"] for at in labelled),
@@ -432,8 +444,14 @@ def _group(case: Case, title: str, group: Any, members: set[int]) -> doc.Group:
 
 
 def _hanging(
-    case: Case, changing: Sequence[int], groups: Mapping[str, Any], members: Mapping[str, set[int]]
+    case: Case,
+    names: Sequence[str],
+    in_model: Sequence[str],
+    groups: Mapping[str, Any],
+    members: Mapping[str, set[int]],
 ) -> doc.Hanging:
+    index = {v.name: at for at, v in enumerate(case.variables)}
+    changing = [index[name] for name in in_model]
     decided = [at for at, label in enumerate(case.found) if label is not None]
     reached = {at: _reached(case, at, changing) for at in decided}
     turns: Counter[tuple[int, int]] = Counter()
@@ -451,7 +469,7 @@ def _hanging(
         better = {}
         for other, group in groups.items():
             if other != title:
-                wanted = [state for *_, state in group if state is not None]
+                wanted = [state for name, (*_, state) in zip(names, group, strict=True) if name in in_model]
                 better[other] = sum(
                     any(
                         list(states) == wanted and label >= 0 and case.ranks[label] > case.ranks[case.found[at] or 0]

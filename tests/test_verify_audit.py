@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,8 +14,12 @@ import pytest
 from audit_lies import lies
 from audit_oracle import Case, made, random_case
 from quia.auditing.checks import check
-from quia.auditing.reading import from_dict, to_dict
+from quia.auditing.reading import from_dict, read_document, to_dict
+from quia.errors import FormatError
 from test_contract import KINDS
+from test_schemas import validator
+
+ROOT = Path(__file__).parents[1]
 
 CASES = {
     "tree": {},
@@ -55,3 +61,95 @@ def test_every_lie_is_found(kind: str, tmp_path: Path) -> None:
         assert len(every) > 100
         some = Random(seed).sample(every, 25)
         assert [what for what, wrong in some if not checked(case, from_dict(wrong)).count("refuted")] == []
+
+
+def test_what_is_written_is_read_back(tmp_path: Path) -> None:
+    for kind in ("tree", "additive"):
+        document = made(case_of(kind, 0, tmp_path))
+        assert from_dict(json.loads(json.dumps(to_dict(document)))) == document
+
+
+def test_the_schema_file_is_what_the_types_say() -> None:
+    spec = spec_from_file_location("schemas", ROOT / "docs" / "schemas.py")
+    assert spec is not None and spec.loader is not None
+    spec.loader.exec_module(schemas := module_from_spec(spec))
+    for name in (schemas.AUDIT, schemas.VERIFIED):
+        assert (schemas.FOLDER / name).read_text() == schemas.text(name), "run python docs/schemas.py"
+
+
+def test_documents_are_what_the_schema_says(tmp_path: Path) -> None:
+    validate = validator("audit").validate
+    for kind in CASES:
+        validate(json.loads(json.dumps(to_dict(made(case_of(kind, 1, tmp_path, rows=8))))))
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "said"),
+    [
+        (("schema",), "quia/audit/2", "its schema is 'quia/audit/2'; an audit's is 'quia/audit/1'"),
+        (("rules", 0, "rules", 0, "rows"), "x", "rules[0].rules[0].rows is 'x'; it must be a whole number from 0 on"),
+        (("rules", 0, "of"), -1, "rules[0].of is -1; it must be a whole number"),
+        (("rules", 0, "of"), True, "rules[0].of is True; it must be a whole number"),
+        (("rules", 0, "of"), 1.5, "rules[0].of is 1.5; it must be a whole number"),
+        (("rules",), {}, "rules is {}; it must be a list"),
+        (("seconds",), float("inf"), "seconds is inf; it must be a number"),
+        (("seconds",), None, "seconds is None; it must be a number"),
+        (("decisions", "labels", "other"), {"a": -3}, "decisions.labels.other['a'] is -3; it must be"),
+        (("features", 0, "pair"), 3, "features[0].pair is 3; it must be an object"),
+        (("features", 0, "matters"), "no", "features[0].matters is 'no'; it must be true or false"),
+        (("identity", "model", "file"), [], "identity.model.file is []; it must be an object"),
+        (("identity", "settings", "share"), -0.5, "identity.settings.share is -0.5; it must be a number from 0 on"),
+        (("identity", "settings", "options"), {"a": [float("nan")]}, "identity.settings.options['a'][0] is nan"),
+        (("rules", 0, "rules", 0, "example", "values"), {"A": []}, "example.values['A'] is []; it must be a string"),
+        (("more",), 1, "more is no field of an audit"),
+        (("rules", 0, "ruls"), 1, "rules[0].ruls is no field of an audit (did you mean 'rules'?)"),
+    ],
+)
+def test_what_is_no_audit_is_refused_by_its_place(place: Any, value: Any, said: str, tmp_path: Path) -> None:
+    document = to_dict(made(case_of("tree", 0, tmp_path, rows=8)))
+    at = document
+    for key in place[:-1]:
+        at = at[key]
+    at[place[-1]] = value
+    with pytest.raises(FormatError) as fault:
+        from_dict(document)
+    assert said in str(fault.value)
+    file = tmp_path / "audit.json"
+    file.write_text(json.dumps(document))
+    with pytest.raises(FormatError, match=r"audit\.json: "):
+        read_document(str(file))
+
+
+@pytest.mark.parametrize("key", ["schema", "identity", "rules", "comparison"])
+def test_what_lacks_a_part_is_refused(key: str, tmp_path: Path) -> None:
+    document = to_dict(made(case_of("tree", 0, tmp_path, rows=8)))
+    del document[key]
+    with pytest.raises(FormatError):
+        from_dict(document)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "[" * 100_000, '{"schema": 1, "schema": 2}', '{"schema": NaN}', '{"seconds": 1e999}', "\ufeff{"]
+)
+def test_broken_files_are_refused(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "audit.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(FormatError, match=r"audit\.json: "):
+        read_document(str(file))
+
+
+def test_what_is_not_given_is_not_checked(tmp_path: Path) -> None:
+    case = case_of("tree", 0, tmp_path)
+    found = check(made(case), case.classifier)
+    assert found.count("refuted") == 0
+    assert {claim.why for claim in found.having("not checked")} == {"no table is given", "the other model is not given"}
+    assert found.count("holds") > 10
+
+
+def test_every_claim_has_its_place_in_the_document(tmp_path: Path) -> None:
+    case = case_of("several classes", 1, tmp_path)
+    document = to_dict(made(case))
+    for claim in checked(case, from_dict(document)).claims:
+        at: Any = document
+        for key in re.findall(r"[^.\[\]]+", claim.place):
+            at = at[int(key)] if key.isdigit() else at[key]

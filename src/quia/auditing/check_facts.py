@@ -142,14 +142,11 @@ def _check_undecided(said: tuple[Undecided, ...], rows: Rows) -> None:
 def _check_labels(said: Labels, rows: Rows) -> None:
     labels, others = rows.labels(said.column)
     check_right(said.rows, said.right, said.confusion, rows, rows.is_decided, said.column)
-    # Of rows without a decision, it may or may not be counted which labels they have.
-    readings = []
-    for among in (np.ones(len(rows), bool), rows.is_decided):
-        counts = {name: int((which & among).sum()) for name, which in others.items()}
-        readings.append((int(((labels == NONE) & among).sum()), {k: n for k, n in counts.items() if n}))
-    if (said.without, {name: n for name, n in said.other.items() if n}) not in readings:
-        without, counts = readings[0]
-        raise Wrong(f"{without:,} rows have no label, and labels that are no class are {shown(counts)}")
+    without = int(((labels == NONE) & rows.is_decided).sum())
+    counts = {name: int((which & rows.is_decided).sum()) for name, which in others.items()}
+    counts = {name: number for name, number in counts.items() if number}
+    if (said.without, {name: n for name, n in said.other.items() if n}) != (without, counts):
+        raise Wrong(f"{without:,} rows with a decision have no label, and other labels are {shown(counts)}")
 
 
 def check_right(

@@ -40,16 +40,17 @@ def _check_features(said: Protected, world: World, settings: Settings) -> None:
     for name in said.features:
         if name not in settings.protected:
             raise Wrong(f"{shown(name)} is none of the features that were to be protected")
-    right = tuple(name for name in said.features if name in world.index)
+    tested = {world.asked.variables[v].name for v in world.asked.tested}
+    right = tuple(name for name in said.features if name in tested)
     if said.in_model != right:
-        raise Wrong(f"of these the model has {listed(right) or 'none'}")
+        raise Wrong(f"of these the model tests {listed(right) or 'none'}")
 
 
 def _group_claims(place: str, said: Group, whole: Protected, rows: Rows | None, settings: Settings) -> Iterator[Claim]:
     def check(_: Clock) -> None:
         table = needed(rows)
         _check_name(said, whole, table.world)
-        holds = table.holding(read_all(said.where))
+        holds = table.holding(read_all(said.where)) & table.is_decided
         expect(said.rows, int(holds.sum()), f"are {said.name}")
         expect_counts(said.decided, by_class(table, holds), f" of {said.name}")
 
@@ -61,7 +62,7 @@ def _group_claims(place: str, said: Group, whole: Protected, rows: Rows | None, 
         check_right(said.labelled, said.right, said.confusion, table, holds, settings.label)
 
     decided = listed(f"{number:,} {name}" for name, number in said.decided.items())
-    yield Claim(place, f"of {said.rows:,} rows that are {said.name}, decisions are: {decided}", check)
+    yield Claim(place, f"of {said.rows:,} decisions on {said.name}, there are: {decided}", check)
     if said.labelled is not None or said.right is not None or said.confusion is not None:
         right = f"of {said.labelled} rows that are {said.name} and have a label, {said.right} are decided so"
         yield Claim(f"{place}.labelled", right, check_labels)

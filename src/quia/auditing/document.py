@@ -133,7 +133,7 @@ class Confusion:
 class Labels:
     """Decisions against labels: of `rows` that have a decision and a class as their label, how many are `right`.
 
-    `other` are labels that are no class, with the rows that have them; `without` is how many rows have no label.
+    Of the other rows with a decision, `without` have no label, and `other` has labels that are no class.
     """
 
     column: str
@@ -208,7 +208,7 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """People alike in protected features: those who meet the conditions `where`; how they were decided, and labelled.
+    """People who meet the conditions `where` on protected features: of those with a decision, how they were decided.
 
     `right` of those `labelled` were decided as their label says.
     """
@@ -285,7 +285,8 @@ class Proof:
 class Protected:
     """Protected features, one or several together: decisions by group, what hangs on them, on rows and on any input.
 
-    Those not `in_model` are columns of the table that the model does not know; no decision hangs on them.
+    Those not `in_model` are columns of the table that the model does not know, or does not test: no decision hangs on
+    them.
     """
 
     features: tuple[str, ...]

@@ -87,25 +87,34 @@ def parting_of_states(rows: Rows, variable: Variable, states: Ints) -> Parting:
     return Parting(variable, literals, bare.of_states(states))
 
 
-def parting_of_column(rows: Rows, name: str) -> Parting:
-    """Rows parted by a column of the table that is no feature of the model: its values, or bands of its numbers."""
+def parting_of_column(rows: Rows, name: str, variable: Variable | None = None) -> Parting:
+    """Rows parted by a column that no decision depends on: by its values, or bands of its numbers.
+
+    A variable of the model that it is, but that is not tested, tells which of the two it has.
+    """
     values, codes = rows.values[name], rows.also[name]
-    numbers = _numbers(name, values)
-    if numbers is not None and len(values) > MOST_STATES:
-        cuts = sorted({float(each) for each in _quantiles(numbers[codes[codes >= 0]], rows.repeats[codes >= 0])})
-        if cuts:
-            variable = Variable.numeric(name, [(cut, "after") for cut in cuts])
-            states = np.array([*np.searchsorted(np.array(cuts), numbers, side="left"), -1])[codes]
-            return parting_of_states(rows, variable, states)
+    numbers = None if variable is not None and not variable.is_numeric else _numbers(name, values)
+    if numbers is not None and (variable is not None or len(values) > MOST_STATES):
+        known = codes >= 0
+        ends = (
+            np.unique(numbers) if len(values) <= MOST_STATES else _quantiles(numbers[codes[known]], rows.repeats[known])
+        )
+        cuts = sorted({float(end) for end in ends if end < numbers.max()})
+        made = Variable.numeric(name, [(cut, "after") for cut in cuts])
+        return parting_of_states(rows, made, _states_of(np.searchsorted(np.array(cuts), numbers), codes))
     if len(values) > MOST_VALUES:
         raise InstanceError(
             f"{name!r} has {len(values):,} different values; to compare groups of people, give a column with at most"
             f" {MOST_VALUES}"
         )
     texts = sorted({str(value) for value in values})
-    variable = Variable.nominal(name, texts or ["(none)"])
-    states = np.array([*(texts.index(str(value)) for value in values), -1])[codes]
-    return parting_of_states(rows, variable, states)
+    made = Variable.nominal(name, texts or ["(none)"])
+    return parting_of_states(rows, made, _states_of([texts.index(str(value)) for value in values], codes))
+
+
+def _states_of(states: Any, codes: Ints) -> Ints:
+    """The states of rows, given those of a column's values and which of these each row has."""
+    return np.asarray(np.array([*states, -1], np.int64)[codes])
 
 
 def _numbers(name: str, values: Sequence[Any]) -> Any:

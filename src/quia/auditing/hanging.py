@@ -44,7 +44,7 @@ class Worse(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Protection:
-    """What is asked: about `variables` that a classifier tests and rows are grouped by, in the worlds of some terms.
+    """What is asked: about `variables` that a classifier tests, in the worlds of some terms; rows are grouped by them.
 
     `rank` is how good each class is.
     """
@@ -83,7 +83,7 @@ class Protection:
         by_rest = np.argsort(which, kind="stable")
         starts = np.searchsorted(which[by_rest], np.arange(len(first) + 1))
         impossible = next(iter(self.terms.worlds.impossible), UNKNOWN)
-        groups = self._group_of(combinations)
+        groups = self._in_groups(combinations)
         order = np.random.default_rng(18).permutation(len(first))
         step = max(1, _CELLS // max(1, len(combinations) * rest.shape[1]))
         for begin in range(0, len(order), step):
@@ -104,15 +104,15 @@ class Protection:
         unique, which, _ = distinct(every)
         return np.array([class_of(classifier, row) for row in every[unique].tolist()], np.int32)[which]
 
-    def _group_of(self, combinations: Ints) -> Ints:
-        """The group of each combination of states."""
+    def _in_groups(self, combinations: Ints) -> Bools:
+        """For each group which combinations of states are in it, whatever else people are grouped by."""
         names = [self.terms.variables[v].name for v in self.variables]
-        columns = (names.index(parting.variable.name) for parting in self.grouping.partings)
-        parts = [
-            parting.of_states(combinations[:, column])
-            for parting, column in zip(self.grouping.partings, columns, strict=True)
-        ]
-        return self.grouping.group_of(parts)
+        found = np.ones((len(self.grouping.members), len(combinations)), bool)
+        for place, parting in enumerate(self.grouping.partings):
+            if parting.variable.name in names:
+                parts = parting.of_states(combinations[:, names.index(parting.variable.name)])
+                found &= np.array([member[place] for member in self.grouping.members])[:, None] == parts
+        return found
 
     def _asked(self, row: int, clock: Clock) -> _Reached:
         """What a row could become, by the classifier's escapes alone."""
@@ -163,12 +163,12 @@ def class_of(classifier: object, states: Sequence[int]) -> int:
 
 
 class _Outcome(NamedTuple):
-    """The class of each row with each combination, which of these are possible, the combinations and their groups."""
+    """The class of each row with each combination, which of these are possible, and which are in each group."""
 
     classes: Ints
     possible: Bools
     combinations: Ints
-    groups: Ints
+    groups: Bools
 
 
 class _Reached(NamedTuple):
@@ -203,17 +203,15 @@ class _Tally:
         certain = outcome.possible & (outcome.classes >= 0)
         differs = certain & (outcome.classes != own[:, None])
         hangs = differs.any(axis=1)
-        is_own = np.all(
-            asked.rows.states[rows][:, None, list(asked.variables)] == outcome.combinations[None, :, :], axis=2
-        )
-        self._count(group, repeats, hangs, ~(outcome.possible & ~is_own).any(axis=1))
+        # Whatever a row is, it is one of the possible combinations, so that it needs another one to differ.
+        self._count(group, repeats, hangs, outcome.possible.sum(axis=1) < 2)
         for c in range(len(self.turns)):
             turned = (differs & (outcome.classes == c)).any(axis=1)
             np.add.at(self.turns[:, c], own[turned], repeats[turned])
         ranks = np.where(certain, rank[np.where(certain, outcome.classes, -1)], -1)
         fares = ranks > rank[own][:, None]
         for g in range(len(self.better)):
-            gains = fares[:, outcome.groups == g].any(axis=1) & (group >= 0) & (group != g)
+            gains = fares[:, outcome.groups[g]].any(axis=1) & (group >= 0) & (group != g)
             np.add.at(self.better[:, g], group[gains], repeats[gains])
         for at in np.flatnonzero(fares.any(axis=1)).tolist():
             best = int(np.argmax(ranks[at] - 1e-6 * self._changes(rows[at], outcome.combinations)))

@@ -69,9 +69,8 @@ def cover(rows: Rows, chosen: Bools, terms: Terms, share: float, clock: Clock) -
     needed = wanted(rows.count(chosen), share)
     if not needed:
         return Cover((), 0, True)
-    if answers_many(terms):
-        candidates, explained = _of_all(rows, chosen, terms, clock)
-    else:
+    candidates, explained = _of_all(rows, chosen, terms, clock) if answers_many(terms) else ([], 0)
+    if not candidates:
         candidates, explained = _one_by_one(rows, chosen, terms, needed, clock)
     rules, covered = _greedily(candidates, rows, chosen, terms, needed)
     return Cover(tuple(rules), explained, covered >= needed)

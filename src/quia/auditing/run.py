@@ -94,9 +94,9 @@ class Asked:
         """The variables that can be raised, with their states in rising order."""
         variables = self.subject.variables
         return {
-            v: self.orders[v] if v in self.orders else rising(variables[v])
-            for v in self.subject.terms.classifier.tested
-            if v in self.orders or variables[v].is_numeric
+            v: self.orders[v] if v in self.orders else rising(variable)
+            for v, variable in enumerate(variables)
+            if v in self.orders or variable.is_numeric
         }
 
 
@@ -145,7 +145,7 @@ class Audited:
     def _parting(self, name: str) -> Parting:
         v = self.asked.subject.index.get(name)
         if v is None or v not in self.terms.classifier.tested:
-            return parting_of_column(self.rows, name)
+            return parting_of_column(self.rows, name, None if v is None else self.variables[v])
         return parting_of_states(self.rows, self.variables[v], self.rows.states[:, v])
 
     def grouping(self, names: Sequence[str]) -> Grouping:
@@ -162,7 +162,7 @@ class Audited:
 
         def found(clock: Clock) -> Hung:
             variables = tuple(self.asked.subject.index[name] for name in known)
-            asked = Protection(self.rows, self.terms, self.grouping(known), variables, self.asked.subject.rank)
+            asked = Protection(self.rows, self.terms, self.grouping(names), variables, self.asked.subject.rank)
             hanging, worst = asked.found(clock)
             return Hung(hanging, tuple(Case(w.row, self._changes(w.row, w.other), w.decision) for w in worst))
 

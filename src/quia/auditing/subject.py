@@ -10,6 +10,7 @@ from quia.asking import Terms
 from quia.auditing.document import Value, Values
 from quia.auditing.rows import Rows
 from quia.auditing.table import Table
+from quia.constrained import Constrained
 from quia.errors import InstanceError, did_you_mean, listed, shown
 from quia.typical import value_in
 from quia.variables import UNKNOWN, Variable
@@ -33,6 +34,12 @@ class Subject:
     def index(self) -> dict[str, int]:
         """The variables by their names."""
         return {variable.name: v for v, variable in enumerate(self.variables)}
+
+    @property
+    def model_tests(self) -> frozenset[int]:
+        """The variables that the model itself tests; constraints may be about others too."""
+        asked = self.terms.classifier
+        return frozenset(asked.model.tested if isinstance(asked, Constrained) else asked.tested)
 
     def instance(self, states: Sequence[int]) -> Values:
         """Values for an instance of which the states are known; what the classifier does not test is left out."""

@@ -112,7 +112,7 @@ def _feature(audited: Audited, v: int, values: Mapping[int, Values]) -> Feature:
         Share(counted.rows[v], counted.of) if counted.of or not audited.rows.decided else None
         for counted in (audited.alone, audited.shortest)
     )
-    return Feature(name, True, found.can, pair, alone_, shortest, found.why)
+    return Feature(name, v in audited.asked.subject.model_tests, found.can, pair, alone_, shortest, found.why)
 
 
 def _protected(audited: Audited, names: tuple[str, ...], values: Mapping[int, Values]) -> Protected:
