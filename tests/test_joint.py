@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import pickle
 from itertools import product
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 
+import booleans
 import quia
 from contract import completions, escaping, random_region
 from pairs import KINDS, decided_by, random_model, random_pair, random_variables, table_of, tree_of, trying, values_of
@@ -268,6 +270,24 @@ def test_equal_models_never_differ_and_one_cell_is_found(kind: str) -> None:
                     if found is not None and set(both.tested) == set(range(len(both.variables))):
                         names = [v.name for v in both.variables]
                         assert tuple(found[names.index(v.name)] for v in model.variables) == odd
+
+
+@pytest.mark.parametrize("form", [".odd", "SDD balanced", "c2d", "two circuits"])
+def test_circuits_beside_trees_and_each_other(form: str, tmp_path: Path) -> None:
+    rng = Random(13)
+    for _ in range(6):
+        n = rng.choice((2, 3))
+        masks = [rng.getrandbits(1 << n) for _ in range(2)]
+        old, new = (booleans.FORMS[form](mask, n, rng, tmp_path) for mask in masks)
+        for one, other in ((old, new), (old, old), (old, DecisionGraph.from_dict(booleans.tree(masks[1], n)))):
+            both = joint(one, other)
+            table = table_of(both, one, other)
+            assert {world: both.decide(world) for world in table} == table
+            question = Question(both.classes, min(table), table[min(table)], both.equal, Region(both.variables))
+            expected = {world for world, label in table.items() if label not in both.equal}
+            found = both.escape(question, Region(both.variables))
+            assert (found is None) == (not expected)
+            assert found is None or set(completions(both.variables, found)) & expected
 
 
 def hidden(graph: DecisionGraph, rng: Random) -> Any:
