@@ -257,6 +257,14 @@ def test_a_table_that_lacks_a_column() -> None:
     assert found.can_differ is True
 
 
+def test_models_that_ask_nothing() -> None:
+    old, new = (tree_of([], ("no", "yes"), {(): label}) for label in (0, 1))
+    found = compared(old, new, [{"x": 1.0}, {"x": 2.0}])
+    assert (found.of, found.rows, found.can_differ, found.witness and found.witness.values) == (2, 2, True, {})
+    assert [(each.text, each.conditions, each.rows) for each in found.differences] == [("whatever the input is", (), 2)]
+    assert compared(old, old, [{"x": 1.0}]).can_differ is False
+
+
 def test_a_line_without_a_range_is_not_guessed() -> None:
     def line(cut: float) -> Additive:
         terms = (Line(0, (), (0.5,)),)
@@ -307,6 +315,8 @@ def test_the_same_trees_are_the_same_at_once() -> None:
         assert are_same(both)
         table = table_of(both, old, new)
         assert set(table.values()) <= both.equal
+        start = tuple(number + 1.0 for number in new.sums.start)
+        assert not are_same(joint(old, replace(new, sums=replace(new.sums, start=start))))
         values = new.trees.values.copy()
         at = rng.randrange(len(values))
         values[at] += rng.choice((1.0, -3.0))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import pickle
 from itertools import product
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 
+import booleans
 import quia
 from contract import completions, escaping, random_region
 from pairs import KINDS, decided_by, random_model, random_pair, random_variables, table_of, tree_of, trying, values_of
@@ -196,6 +198,44 @@ def test_a_line_beside_cuts() -> None:
                 assert all(old.classify([x]) == new.classify([x]) for x in tried), (cut, side, single)
 
 
+def test_states_that_no_number_of_a_line_is_in() -> None:
+    """Cuts beyond the range of a line, and between numbers that all count as 0: nothing escapes into such a state."""
+    income = Variable.line("income", 0, 100)
+    added = Additive((income,), ("deny", "grant"), (Line(0, (), (0.5,)),), (0.0,), Rule("cuts", (20.0,)))
+    cuts = [-5.0, -3.0, 1e-200, 2e-200, (40.0, "before"), 250.0, 300.0]
+    variable = Variable.numeric("income", cuts)
+    # Only states with no number in the range are decided otherwise.
+    inside = {variable.encode(x) for x in (0.0, 1.0, 40.0, 100.0)}
+    table = {(s,): int(variable.below[s] >= 40 if s < 5 else True) for s in range(variable.size)}
+    table = {(s,): label if s in inside else 1 - label for (s,), label in table.items()}
+    graph = tree_of([variable], ("deny", "grant"), table)
+    for old, new in ((added, graph), (added, hidden(graph, Random(1))), (hidden(graph, Random(1)), added)):
+        both = joint(old, new)
+        question = Question(both.classes, both.encode([0.0]), 0, both.equal, Region(both.variables))
+        assert both.escape(question, Region(both.variables)) is None
+        for label in range(4):
+            question = Question(both.classes, both.encode([0.0]), 0, frozenset((label,)), Region(both.variables))
+            found = both.escape(question, Region(both.variables))
+            assert found is not None and both.decide(found) != label
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_reduced_is_minimal(seed: int) -> None:
+    rng = Random(600 + seed)
+    for _ in range(40):
+        old, new, both = made(rng)
+        table = table_of(both, old, new)
+        world = rng.choice(sorted(table))
+        keeps = frozenset({table[world]} | {c for c in range(len(both.classes)) if rng.random() < 0.2})
+        question = Question(both.classes, world, table[world], keeps, Region(both.variables))
+        members, is_minimal = both.reduce(question, both.tested, None)
+        assert is_minimal
+        for left_out in (None, *members):
+            kept = [v for v in members if v != left_out]
+            worlds = [w for w in table if all(w[v] == world[v] for v in kept)]
+            assert ({table[w] for w in worlds} <= keeps) == (left_out is None), (old, new, world, members)
+
+
 def test_two_lines_have_one_range() -> None:
     ranges = ((0, 50), (-10, 20), None)
     models = []
@@ -230,6 +270,24 @@ def test_equal_models_never_differ_and_one_cell_is_found(kind: str) -> None:
                     if found is not None and set(both.tested) == set(range(len(both.variables))):
                         names = [v.name for v in both.variables]
                         assert tuple(found[names.index(v.name)] for v in model.variables) == odd
+
+
+@pytest.mark.parametrize("form", [".odd", "SDD balanced", "c2d", "two circuits"])
+def test_circuits_beside_trees_and_each_other(form: str, tmp_path: Path) -> None:
+    rng = Random(13)
+    for _ in range(6):
+        n = rng.choice((2, 3))
+        masks = [rng.getrandbits(1 << n) for _ in range(2)]
+        old, new = (booleans.FORMS[form](mask, n, rng, tmp_path) for mask in masks)
+        for one, other in ((old, new), (old, old), (old, DecisionGraph.from_dict(booleans.tree(masks[1], n)))):
+            both = joint(one, other)
+            table = table_of(both, one, other)
+            assert {world: both.decide(world) for world in table} == table
+            question = Question(both.classes, min(table), table[min(table)], both.equal, Region(both.variables))
+            expected = {world for world, label in table.items() if label not in both.equal}
+            found = both.escape(question, Region(both.variables))
+            assert (found is None) == (not expected)
+            assert found is None or set(completions(both.variables, found)) & expected
 
 
 def hidden(graph: DecisionGraph, rng: Random) -> Any:

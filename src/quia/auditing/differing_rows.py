@@ -181,8 +181,8 @@ def examples(batches: Batches, rows: Iterable[int], features: Sequence[str]) -> 
     for batch in batches() if len(wanted) else ():
         here = wanted[(wanted >= start) & (wanted < start + batch.num_rows)]
         names = [name for name in features if name in batch.schema.names]
-        taken = batch.select(names).take(from_numpy(here - start))
-        columns = {name: taken.column(name).to_pylist() for name in names}
+        chosen = from_numpy(here - start)
+        columns = {name: batch.column(name).take(chosen).to_pylist() for name in names}
         for at, row in enumerate(here.tolist()):
             found[row] = Example(row, {name: plain_value(values[at]) for name, values in columns.items()})
         start += batch.num_rows
