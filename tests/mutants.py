@@ -53,7 +53,7 @@ HOLDS: dict[str, tuple[str, ...]] = {
     "consistent": ("test_graph.py", *REASONS),
     "graph": ("test_graph.py", *REASONS, *CONTRACT),
     "graph_arrays": ("test_graph.py", *CONTRACT),
-    "graph_pairs": (*CONTRACT, "test_limits.py"),
+    "graph_pairs": ("test_contrast.py", "test_limits.py"),
     "dag": ("test_formula.py", "test_circuits.py", "test_paper_algorithms.py"),
     "nnf_arrays": ("test_circuits.py", "test_paper_algorithms.py", "test_general_reason.py", "test_pickling.py"),
     "nnf": (

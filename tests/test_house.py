@@ -88,6 +88,8 @@ ORDER = [
     "additive_widen",
     "additive_sharing",
     "additive_check",
+    "additive_sums",
+    "additive_pairs",
     "additive_points",
     "circuit",
     "formula",
@@ -200,7 +202,10 @@ def test_imports_point_one_way() -> None:
         *(("ensemble", "ensemble_pairs"), ("ensemble", "contrast"), ("ensemble_pairs", "contrast")),
         *(("additive", "additive_widen"), ("additive", "additive_sharing"), ("additive", "additive_check")),
         *(("additive", "additive_dict"), ("additive", "additive_reasons"), ("additive_search", "additive")),
-        *(("additive_rows", "additive"), ("additive", "additive_asked")),
+        *(("additive_rows", "additive"), ("additive", "additive_asked"), ("additive", "additive_pairs")),
+        # What finds pairs names the class that says which.
+        *((name, "contrast") for name in ("classifier", "graph", "graph_pairs", "additive", "additive_sums")),
+        *((name, "contrast") for name in ("additive_pairs", "circuit", "constrained")),
         *(("nnf", "nnf_dict"), ("circuit", "circuit_pairs"), ("variables", "literal")),
         *(
             ("nnf", "nnf_text"),

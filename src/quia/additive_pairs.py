@@ -13,6 +13,7 @@ Glossary: a *step* is the states that the changing variable may have on the firs
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations, combinations_with_replacement, pairwise
@@ -21,12 +22,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from quia.additive_needs import Need
-from quia.additive_search import Together
+from quia.additive_search import FEW_BOXES, MOST_BOXES, Together
 from quia.additive_sums import ExactSum, Pair
 from quia.caching import cached_property
 from quia.errors import TooLarge
 from quia.patience import Clock
-from quia.ranges import covers, intersection
+from quia.ranges import covers, intersection, size
 from quia.region import Region
 from quia.sums import Rule
 from quia.terms import Line, Table, Term
@@ -35,8 +36,12 @@ if TYPE_CHECKING:
     from quia.additive import Additive
     from quia.contrast import Contrast
 
-_MOST_CUTS = 100
-"""So often a step is cut whose instances are in the wrong order."""
+_FEW_INSTANCES = 10_000
+"""Among so many, no search is long."""
+_MANY_BOXES = 2000
+"""So many boxes of others are looked at: where they are not enough, it is mostly rounding that decides."""
+_MOST_CUTS, _FEW_CUTS = 100, 10
+"""So often a step is cut whose instances are in the wrong order, and one of very many states."""
 
 
 def find_pair(model: Additive, contrast: Contrast, possible: Region, clock: Clock) -> Pair | None:
@@ -120,39 +125,47 @@ class _Doubled:
 
     def search(self, clock: Clock) -> Pair | None:
         """The pair; None if there is none, TooLarge if that cannot be told."""
-        unclear: TooLarge | None = None
-        for classes in sorted(self.contrast.classes):
-            if self.contrast.order is None and classes[0] > classes[1] and classes[::-1] in self.contrast.classes:
-                continue  # the same two instances, the other way round
-            for step in self._steps() if self.contrast.order is not None else (None,):
-                if step is not None and self._is_ruled_out(classes, step):
-                    continue
+        left = [
+            (classes, step)
+            for classes in self._classes
+            for step in (self._steps() if self.contrast.order is not None else (None,))
+            if step is None or not self._is_ruled_out(classes, step)
+        ]
+        for boxes in (FEW_BOXES, _MANY_BOXES):  # what is easy first
+            unclear: list[tuple[tuple[int, int], _Step | None]] = []
+            for classes, step in left:
                 try:
-                    found = self._in_order(classes, step, clock)
-                except TooLarge as fault:
-                    unclear = fault
+                    found = self._in_order(classes, step, boxes, clock)
+                except TooLarge:
+                    unclear.append((classes, step))
                     continue
                 if found is not None:
                     return found
-        if unclear is not None:
-            raise TooLarge(
-                "whether there are two such instances could not be told: scores are equal, or nearly so, in too many"
-                " ways",
-                limit=unclear.limit,
-            )
-        return None
+            left = unclear
+            if not left:
+                return None
+        raise TooLarge(
+            "whether there are two such instances could not be told: scores are equal, or nearly so, in too many ways",
+            limit=_MANY_BOXES,
+        )
 
-    def _in_order(self, classes: tuple[int, int], step: _Step | None, clock: Clock) -> Pair | None:
+    @cached_property
+    def _classes(self) -> list[tuple[int, int]]:
+        """The pairs of classes that are looked for; without an order only once, and not the other way round too."""
+        asked = self.contrast.classes
+        return sorted((a, b) for a, b in asked if self.contrast.order is not None or a < b or (b, a) not in asked)
+
+    def _in_order(self, classes: tuple[int, int], step: _Step | None, boxes: int, clock: Clock) -> Pair | None:
         """A pair of a step; where the second state found is not after the first, the step is cut between them."""
         if step is None:
-            return self._found(classes, None, clock)
+            return self._found(classes, None, boxes, clock)
         (v,) = self.changing
         work = [step]
-        for _ in range(_MOST_CUTS):
+        for _ in range(_MOST_CUTS if step.mine[1] - step.mine[0] <= _MOST_CUTS else _FEW_CUTS):
             if not work:
                 return None
             part = work.pop()
-            found = self._found(classes, part, clock)
+            found = self._found(classes, part, boxes, clock)
             if found is None:
                 continue
             here, there = found[0][v], found[1][v]
@@ -166,7 +179,7 @@ class _Doubled:
         assert order is not None
         return order.index(one) < order.index(other)
 
-    def _found(self, classes: tuple[int, int], step: _Step | None, clock: Clock) -> Pair | None:
+    def _found(self, classes: tuple[int, int], step: _Step | None, boxes: int, clock: Clock) -> Pair | None:
         """Two instances of a step that have two classes, in whatever order."""
         bounds = dict(self.possible.bounds)
         count = len(self.model.variables)
@@ -178,7 +191,8 @@ class _Doubled:
         region = Region(self.both.variables, bounds)
         if region.is_empty:
             return None
-        found = self._ways[classes].escape(region, clock)
+        instances = math.prod(size(region.states(v)) for v in self.both.tested)
+        found = self._ways[classes].escape(region, clock, MOST_BOXES if instances <= _FEW_INSTANCES else boxes)
         if found is None:
             return None
         other = list(found[:count])
