@@ -13,9 +13,18 @@ import pytest
 
 from audit_lies import lies
 from audit_oracle import Case, made, random_case
+from quia.additive import Additive
+from quia.auditing.check_pairs import find_pair
+from quia.auditing.check_sums import never_turns
+from quia.auditing.check_world import World
 from quia.auditing.checks import check
+from quia.auditing.document import Settings
 from quia.auditing.reading import from_dict, read_document, to_dict
 from quia.errors import FormatError
+from quia.patience import Clock
+from quia.sums import Rule
+from quia.terms import Line
+from quia.variables import Variable
 from test_contract import KINDS
 from test_schemas import validator
 
@@ -153,3 +162,50 @@ def test_every_claim_has_its_place_in_the_document(tmp_path: Path) -> None:
         at: Any = document
         for key in re.findall(r"[^.\[\]]+", claim.place):
             at = at[int(key)] if key.isdigit() else at[key]
+
+
+@pytest.mark.parametrize("kind", [*CASES, "tree, escape alone"])
+def test_pairs_that_rise_are_found_or_proved_not_to_be(kind: str, tmp_path: Path) -> None:
+    """By brute force over all pairs of worlds, in any order of any of the states."""
+    proved = 0
+    for seed in range(20):
+        rng = Random(f"{kind} {seed}")
+        subject = KINDS[kind.partition(",")[0]](rng, tmp_path)
+        world = World.of(subject.twin(rng) if "," in kind else subject.classifier, Settings())
+        sign = rng.choice((1, -1))
+        for v, variable in enumerate(subject.variables):
+            order = rng.sample(range(variable.size), rng.randint(1, variable.size))
+            order = sorted(order) if rng.random() < 0.6 else order
+
+            def is_asked(a: int, b: int, sign: int = sign) -> bool:
+                return sign * (b - a) > 0
+
+            there = any(
+                is_asked(label, subject.table[(*one[:v], later, *one[v + 1 :])])
+                for one, label in subject.table.items()
+                if one[v] in order
+                for later in order[order.index(one[v]) + 1 :]
+            )
+            found = find_pair(world, [v], is_asked, order, Clock())
+            assert (found is not None) == there
+            if found is not None:
+                one, other = found
+                assert is_asked(*(world.asked.decide(states) for states in found))
+                assert order.index(one[v]) < order.index(other[v])
+                assert all(one[u] == other[u] for u in world.asked.tested if u != v)
+            is_proved = never_turns(world, v, is_asked, order)
+            assert not (is_proved and there)
+            proved += is_proved
+    assert proved or kind not in ("ensemble", "additive")
+
+
+def test_lines_that_only_rise_are_proved_by_their_steps() -> None:
+    income, age = Variable.line("income", 0, 100), Variable.line("age", 18, 99)
+    for weight, name in ((0.5, "hurts"), (-0.5, "helps")):
+        terms = (Line(0, (("subtract", 3.0), ("divide", 7.0)), (weight,)), Line(1, (("square",),), (0.25,)))
+        model = Additive((income, age), ("deny", "grant"), terms, (0.0,), Rule("cuts", (3.0,)))
+        world = World.of(model, Settings())
+        worse = {"hurts": lambda a, b: a > b, "helps": lambda a, b: a < b}
+        assert never_turns(world, 0, worse[name], None)
+        assert not never_turns(world, 0, worse["helps" if name == "hurts" else "hurts"], None)
+        assert not never_turns(world, 1, worse[name], None)
