@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from audit_lies import lies
 from audit_oracle import Case, made, random_case
+from contract import random_region
 from quia.additive import Additive
 from quia.auditing.check_pairs import find_pair
 from quia.auditing.check_sums import never_turns
 from quia.auditing.check_world import World
+from quia.auditing.checked import Wrong
 from quia.auditing.checks import check
 from quia.auditing.document import Settings
 from quia.auditing.reading import from_dict, read_document, to_dict
+from quia.auditing.said import read_all
 from quia.errors import FormatError
 from quia.patience import Clock
 from quia.sums import Rule
@@ -209,3 +214,52 @@ def test_lines_that_only_rise_are_proved_by_their_steps() -> None:
         assert never_turns(world, 0, worse[name], None)
         assert not never_turns(world, 0, worse["helps" if name == "hurts" else "hurts"], None)
         assert not never_turns(world, 1, worse[name], None)
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_whether_conditions_force_a_class(kind: str, tmp_path: Path) -> None:
+    """Random boxes against all worlds in them; the witness is in the box, and decided otherwise."""
+    forced = 0
+    for seed in range(30):
+        rng = Random(f"{kind} {seed}")
+        subject = KINDS[kind](rng, tmp_path)
+        world = World.of(subject.classifier, Settings())
+        region = random_region(rng, subject.variables, share=0.8)
+        labels = {label for states, label in subject.table.items() if region.contains(states)}
+        said = read_all(json.loads(json.dumps([literal.condition for literal in region.literals])))
+        for label, name in enumerate(subject.classes):
+            try:
+                world.check_forces(said, name, Clock())
+                forced += 1
+                assert labels == {label}
+            except Wrong:
+                assert labels != {label}
+    assert forced
+
+
+def test_conditions_are_taken_exactly() -> None:
+    """Intervals that end anywhere, in 32 and in 64 bits, against every number at and beside their ends and the cuts."""
+    for seed in range(300):
+        rng = Random(seed)
+        ends = [rng.choice([0.1, 0.5, 0.8, 3.0, 0.30000001]) * rng.choice([1, 2]) for _ in range(3)]
+        single = rng.random() < 0.5
+        variable = Variable.numeric("x", [(end, rng.choice(["before", "after"])) for end in ends], single=single)
+        is_single = rng.random() < 0.5
+        low, high = sorted(float(np.float32(e)) if is_single else e for e in (rng.choice(ends), rng.random()))
+        closed = [rng.random() < 0.5 for _ in range(2)]
+        interval = {"low": low, "high": high, "low_closed": closed[0], "high_closed": closed[1]}
+        condition = {"feature": "x", "intervals": [interval], "missing": False, "text": ""}
+        (said,) = read_all([{**condition, **({"type": "float32"} if is_single else {})}])
+        near = [low, high, *ends, *(float(np.float32(end)) for end in (low, high, *ends))]
+        near += [float(np.nextafter(np.float32(x), np.float32(side))) for x in list(near) for side in (-9, 9)]
+        near += [(a + b) / 2 for a in list(near) for b in list(near)]
+        near += [math.nextafter(x, side) for x in list(near) for side in (-math.inf, math.inf)]
+        meeting = set()
+        for number in near:
+            compared = float(np.float32(number)) if is_single else number
+            is_above = low < compared or (closed[0] and compared == low)
+            is_below = compared < high or (closed[1] and compared == high)
+            assert said.holds(variable, number) == (is_above and is_below)
+            if is_above and is_below:
+                meeting.add(variable.encode(number))
+        assert {s for a, b in said.states(variable) for s in range(a, b + 1)} == meeting
