@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from audit_lies import lies
 from audit_oracle import Case, made, random_case
+from contract import random_region
+from quia.additive import Additive
+from quia.auditing.check_pairs import find_pair
+from quia.auditing.check_sums import never_turns
+from quia.auditing.check_world import World
+from quia.auditing.checked import Wrong
 from quia.auditing.checks import check
+from quia.auditing.document import Settings
 from quia.auditing.reading import from_dict, read_document, to_dict
+from quia.auditing.said import read_all
 from quia.errors import FormatError
+from quia.patience import Clock
+from quia.sums import Rule
+from quia.terms import Line
+from quia.variables import Variable
 from test_contract import KINDS
 from test_schemas import validator
 
@@ -153,3 +167,99 @@ def test_every_claim_has_its_place_in_the_document(tmp_path: Path) -> None:
         at: Any = document
         for key in re.findall(r"[^.\[\]]+", claim.place):
             at = at[int(key)] if key.isdigit() else at[key]
+
+
+@pytest.mark.parametrize("kind", [*CASES, "tree, escape alone"])
+def test_pairs_that_rise_are_found_or_proved_not_to_be(kind: str, tmp_path: Path) -> None:
+    """By brute force over all pairs of worlds, in any order of any of the states."""
+    proved = 0
+    for seed in range(20):
+        rng = Random(f"{kind} {seed}")
+        subject = KINDS[kind.partition(",")[0]](rng, tmp_path)
+        world = World.of(subject.twin(rng) if "," in kind else subject.classifier, Settings())
+        sign = rng.choice((1, -1))
+        for v, variable in enumerate(subject.variables):
+            order = rng.sample(range(variable.size), rng.randint(1, variable.size))
+            order = sorted(order) if rng.random() < 0.6 else order
+
+            def is_asked(a: int, b: int, sign: int = sign) -> bool:
+                return sign * (b - a) > 0
+
+            there = any(
+                is_asked(label, subject.table[(*one[:v], later, *one[v + 1 :])])
+                for one, label in subject.table.items()
+                if one[v] in order
+                for later in order[order.index(one[v]) + 1 :]
+            )
+            found = find_pair(world, [v], is_asked, order, Clock())
+            assert (found is not None) == there
+            if found is not None:
+                one, other = found
+                assert is_asked(*(world.asked.decide(states) for states in found))
+                assert order.index(one[v]) < order.index(other[v])
+                assert all(one[u] == other[u] for u in world.asked.tested if u != v)
+            is_proved = never_turns(world, v, is_asked, order)
+            assert not (is_proved and there)
+            proved += is_proved
+    assert proved or kind not in ("ensemble", "additive")
+
+
+def test_lines_that_only_rise_are_proved_by_their_steps() -> None:
+    income, age = Variable.line("income", 0, 100), Variable.line("age", 18, 99)
+    for weight, name in ((0.5, "hurts"), (-0.5, "helps")):
+        terms = (Line(0, (("subtract", 3.0), ("divide", 7.0)), (weight,)), Line(1, (("square",),), (0.25,)))
+        model = Additive((income, age), ("deny", "grant"), terms, (0.0,), Rule("cuts", (3.0,)))
+        world = World.of(model, Settings())
+        worse = {"hurts": lambda a, b: a > b, "helps": lambda a, b: a < b}
+        assert never_turns(world, 0, worse[name], None)
+        assert not never_turns(world, 0, worse["helps" if name == "hurts" else "hurts"], None)
+        assert not never_turns(world, 1, worse[name], None)
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_whether_conditions_force_a_class(kind: str, tmp_path: Path) -> None:
+    """Random boxes against all worlds in them; the witness is in the box, and decided otherwise."""
+    forced = 0
+    for seed in range(30):
+        rng = Random(f"{kind} {seed}")
+        subject = KINDS[kind](rng, tmp_path)
+        world = World.of(subject.classifier, Settings())
+        region = random_region(rng, subject.variables, share=0.8)
+        labels = {label for states, label in subject.table.items() if region.contains(states)}
+        said = read_all(json.loads(json.dumps([literal.condition for literal in region.literals])))
+        for label, name in enumerate(subject.classes):
+            try:
+                world.check_forces(said, name, Clock())
+                forced += 1
+                assert labels == {label}
+            except Wrong:
+                assert labels != {label}
+    assert forced
+
+
+def test_conditions_are_taken_exactly() -> None:
+    """Intervals that end anywhere, in 32 and in 64 bits, against every number at and beside their ends and the cuts."""
+    for seed in range(300):
+        rng = Random(seed)
+        ends = [rng.choice([0.1, 0.5, 0.8, 3.0, 0.30000001]) * rng.choice([1, 2]) for _ in range(3)]
+        single = rng.random() < 0.5
+        variable = Variable.numeric("x", [(end, rng.choice(["before", "after"])) for end in ends], single=single)
+        is_single = rng.random() < 0.5
+        low, high = sorted(float(np.float32(e)) if is_single else e for e in (rng.choice(ends), rng.random()))
+        closed = [rng.random() < 0.5 for _ in range(2)]
+        interval = {"low": low, "high": high, "low_closed": closed[0], "high_closed": closed[1]}
+        condition = {"feature": "x", "intervals": [interval], "missing": False, "text": ""}
+        (said,) = read_all([{**condition, **({"type": "float32"} if is_single else {})}])
+        near = [low, high, *ends, *(float(np.float32(end)) for end in (low, high, *ends))]
+        near += [float(np.nextafter(np.float32(x), np.float32(side))) for x in list(near) for side in (-9, 9)]
+        near += [(a + b) / 2 for a in list(near) for b in list(near)]
+        near += [math.nextafter(x, side) for x in list(near) for side in (-math.inf, math.inf)]
+        meeting = set()
+        for number in near:
+            compared = float(np.float32(number)) if is_single else number
+            is_above = low < compared or (closed[0] and compared == low)
+            is_below = compared < high or (closed[1] and compared == high)
+            assert said.holds(variable, number) == (is_above and is_below)
+            if is_above and is_below:
+                meeting.add(variable.encode(number))
+        assert {s for a, b in said.states(variable) for s in range(a, b + 1)} == meeting

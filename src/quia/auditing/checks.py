@@ -56,7 +56,10 @@ def check(
     both = Both(world, "the other model is not given", rows, None)
     if other is not None and document.comparison is not None:
         both = _both(world, loaded(other), rows, table, settings)
-    claims = [*_identity(document, classifier, other, rows, files or Files()), *_claims(document, world, rows, both)]
+    claims = [
+        *_identity(document, classifier, other, rows, files or Files()),
+        *_claims(document, world, rows, both, clock),
+    ]
     return check_all(claims, clock, told)
 
 
@@ -85,13 +88,13 @@ def _identity(
         yield from model_claims("identity.compared", identity.compared, other)
 
 
-def _claims(document: Document, world: World, rows: Rows | None, both: Both) -> Iterator[Claim]:
+def _claims(document: Document, world: World, rows: Rows | None, both: Both, clock: Clock) -> Iterator[Claim]:
     settings = document.identity.settings
     yield from decisions_claims(document.decisions, rows)
     for at, rules in enumerate(document.rules):
         yield from rules_claims(f"rules[{at}]", rules, world, rows, settings.share)
     yield from _listed_once("rules", "class", [rules.decision for rules in document.rules])
-    shortest = Shortest(world, rows, settings)
+    shortest = Shortest(world, rows, settings, clock)
     for at, feature in enumerate(document.features):
         yield from feature_claims(f"features[{at}]", feature, world, rows, shortest)
     yield from _listed_once("features", "feature", [feature.feature for feature in document.features])
