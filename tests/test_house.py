@@ -50,7 +50,6 @@ ORDER = [
     "nnf_dict",
     "families",
     "classifier",
-    "contrast",
     "refine",
     "ways",
     "common_inputs",
@@ -210,6 +209,7 @@ def test_imports_point_one_way() -> None:
         *(
             ("nnf", "nnf_text"),
             ("explanation", "show"),
+            ("auditing", "show"),
             ("explanation", "even_if"),
             ("explanation", "reason_codes"),
             ("reason_codes", "show"),

@@ -14,7 +14,7 @@ from quia.asking import Terms
 from quia.classifier import Classifier, FindsPairs, escape_within, offers
 from quia.constrained import Constrained
 from quia.constraint import POSSIBLE
-from quia.errors import TooLarge
+from quia.errors import TooLarge, Unsupported
 from quia.patience import Clock, OutOfTime
 from quia.question import Question
 from quia.ranges import Ranges, difference, intersection, union
@@ -92,11 +92,14 @@ def find_pair(terms: Terms, contrast: Contrast, clock: Clock) -> Pair | None:
     if not classes or set(classifier.tested).isdisjoint(contrast.changing):
         return None
     if offers(classifier, FindsPairs):
-        return classifier.find_pair(asked, worlds.possible, clock)
+        try:
+            return classifier.find_pair(asked, worlds.possible, clock)
+        except Unsupported:
+            return _Regions(terms, asked).search(clock)
     if isinstance(classifier, Constrained) and offers(classifier.model, FindsPairs):
         try:
             found = classifier.model.find_pair(asked, worlds.possible, clock.share(0.5))
-        except (OutOfTime, TooLarge):
+        except (OutOfTime, TooLarge, Unsupported):
             found = None
         else:
             if found is None:  # what is in no world is in none that is possible

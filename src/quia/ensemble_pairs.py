@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from quia.contrast import Contrast, Pair
     from quia.ensemble import Ensemble
 
-Relation = npt.NDArray[np.bool_]
 """Which pairs of classes are looked for: a row for the class of the first instance, a column for that of the second."""
 
 MORE_EFFORT = 8
@@ -59,10 +58,10 @@ def find_pair(ensemble: Ensemble, contrast: Contrast, possible: Region, clock: C
     changing = [v for v in contrast.changing if v in ensemble.tested]
     if possible.is_empty:
         return None
-    if len(changing) > 1 and not _is_stepwise(asked):
+    if len(changing) > 1 and not contrast.is_stepwise(count):
         names = " and ".join(ensemble.variables[v].name for v in changing)
         raise Unsupported(f"pairs of just some classes, as {names} change together", cure="ask about each alone")
-    steps = [step for v in changing for step in _steps(ensemble, contrast.order, v, asked, possible)]
+    steps = [step for v in changing for step in _steps(ensemble, contrast, v, possible)]
     return _first_found(ensemble, steps, (~asked).astype(np.uint8).ravel(), possible, clock)
 
 
@@ -92,26 +91,14 @@ def _first_found(
     return None
 
 
-def _is_stepwise(asked: Relation) -> bool:
-    """Whether instances with classes that are asked for, led into each other in steps, have such classes at some step.
-
-    >>> any_two, falls = ~np.eye(3, dtype=bool), np.tri(3, k=-1, dtype=bool)
-    >>> _is_stepwise(any_two), _is_stepwise(falls), _is_stepwise(np.eye(3, k=2, dtype=bool))
-    (True, True, False)
-    """
-    others = (~asked).astype(np.int64)
-    return not (asked & (others @ others > 0)).any()
-
-
-def _steps(
-    ensemble: Ensemble, order: Sequence[int] | None, variable: int, asked: Relation, possible: Region
-) -> Iterator[_Step]:
+def _steps(ensemble: Ensemble, contrast: Contrast, variable: int, possible: Region) -> Iterator[_Step]:
     """The states of a variable that have to be looked at: neighbours, where these show what others do."""
-    allowed = possible.states(variable)
+    allowed, order = possible.states(variable), contrast.order
     states = list(members(allowed)) if order is None else [state for state in order if covers(allowed, state)]
     answers = _answers(ensemble, variable)
-    is_one_way = bool((asked != asked.T).any())
-    for first, second in pairwise(states) if _is_stepwise(asked) else combinations(states, 2):
+    is_one_way = any((b, a) not in contrast.classes for a, b in contrast.classes)
+    is_stepwise = contrast.is_stepwise(len(ensemble.classes))
+    for first, second in pairwise(states) if is_stepwise else combinations(states, 2):
         if (answers[:, first] != answers[:, second]).any():
             yield _Step(variable, first, second)
             if order is None and is_one_way:  # either instance may have either state
