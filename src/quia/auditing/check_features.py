@@ -30,12 +30,12 @@ def feature_claims(place: str, said: Feature, world: World, rows: Rows | None, s
     def check_alone(clock: Clock) -> None:
         assert said.alone is not None
         table = needed(rows)
-        expect(said.alone.of, int(table.is_decided.sum()), "have a decision")
-        feature = world.place(said.feature)
+        feature, decided = world.place(said.feature), int(table.is_decided.sum())
         if feature not in world.own.tested:
-            expect(said.alone.rows, 0)
+            expect_rows(said.alone.rows, said.alone.of, 0, decided)
             return
-        within_count(said.alone.rows, table.reach([feature], clock).changing())
+        right = int(table.reach([feature], clock).changing().sum())
+        expect_rows(said.alone.rows, said.alone.of, right, decided)
 
     def check_shortest(_: Clock) -> None:
         assert said.shortest is not None
@@ -55,67 +55,50 @@ def feature_claims(place: str, said: Feature, world: World, rows: Rows | None, s
         yield Claim(f"{place}.shortest", f"{told} (recounted by the same code)", check_shortest, hard=True)
 
 
-def within_count(said: int, told: Any) -> None:
-    """Raise Wrong unless a number is that of rows for which something is so: those marked 2, and perhaps 1."""
-    least, most = int((told == 2).sum()), int((told > 0).sum())
-    if not least <= said <= most:
-        between = f"{least:,}" if least == most else f"{least:,} to {most:,}, as values are missing"
-        raise Wrong(f"it is {between}, not {said:,}")
+def expect_rows(said: int, of: int, right: int, every: int) -> None:
+    """Raise Wrong unless so many of so many rows are right; of a part of the rows NotChecked, if they can be."""
+    if of == every and said != right:
+        raise Wrong(f"it is {right:,}, not {said:,}")
+    if of > every:
+        raise Wrong(f"{every:,} rows have a decision, not {of:,}")
+    if not max(0, of - (every - right)) <= said <= min(of, right):
+        raise Wrong(f"of all {every:,} rows it is {right:,}, so that it cannot be {said:,} of {of:,}")
+    if of < every:
+        raise NotChecked(f"only a part of the rows was looked at, {of:,} of {every:,}")
 
 
 class Shortest:
     """In how many decisions each feature is in a shortest sufficient reason, explained anew when it is first asked."""
 
-    def __init__(self, world: World, rows: Rows | None, settings: Settings, clock: Clock) -> None:
+    def __init__(self, world: World, rows: Rows | None, clock: Clock) -> None:
         """That takes a quarter of what is left of the time."""
-        self._world, self._rows, self._settings, self._clock = world, rows, settings, clock
-        self._counts: dict[str, int] | NotChecked | None = None
+        self._world, self._rows, self._clock = world, rows, clock
+        self._found: dict[str, Share] | None = None
 
     def check(self, feature: str, said: Share) -> None:
         """Raise Wrong if a share is another one."""
         table = needed(self._rows)
-        expect(said.of, int(table.is_decided.sum()), "have a decision")
-        if self._counts is None:
-            try:
-                self._counts = self._counted(table, self._clock.share(1 / 4))
-            except NotChecked as why:  # once is enough
-                self._counts = why
-        if isinstance(self._counts, NotChecked):
-            raise self._counts
-        expect(said.rows, self._counts.get(feature, 0), f"have {feature} in a shortest reason")
+        if self._found is None:
+            self._found = self._counted(table, self._clock.share(1 / 4))
+        right, decided = self._found[feature], int(table.is_decided.sum())
+        if said.of > decided or said.rows > said.of:
+            raise Wrong(f"{decided:,} rows have a decision, not {said.of:,}")
+        if right.of != said.of:
+            raise NotChecked("time ran out" if right.of < said.of else f"only {said.of:,} rows were looked at")
+        expect(said.rows, right.rows, f"have {feature} in a shortest reason")
 
-    def _counted(self, rows: Rows, clock: Clock) -> dict[str, int]:
-        from quia.batch.arrow import explain_batch
+    def _counted(self, rows: Rows, clock: Clock) -> dict[str, Share]:
+        from quia.auditing.reasons import in_shortest
+        from quia.auditing.rows import read_rows
+        from quia.auditing.table import Table
 
-        settings = self._settings
-        first = np.flatnonzero(rows.is_decided)
-        each = None if clock.left is None else clock.left / max(len(first), 1)
-        told = explain_batch(
-            self._world.own,
-            rows.table,
-            within=settings.within,
-            given=list(settings.given) or None,
-            shortest=["sufficient"],
-            general=False,
-            limit=_MOST_REASONS,
-            timeout=each,
-        ).select(["decision", "shortest_sufficient", "shortest_sufficient_ties", "complete"])
-        counts: dict[str, int] = {}
-        for row in told.to_pylist():
-            if row["decision"] is None:
-                continue
-            if not row["complete"]:
-                raise NotChecked("time ran out")
-            if (row["shortest_sufficient_ties"] or 0) > _MOST_REASONS:
-                raise NotChecked(f"a row has more than {_MOST_REASONS} shortest reasons")
-            names = {_feature(state) for reason in row["shortest_sufficient"] or () for state in reason}
-            for name in names:
-                counts[name] = counts.get(name, 0) + 1
-        return counts
-
-
-def _feature(state: Any) -> str:
-    return str(state["feature"])
+        batches = rows.table.to_batches()
+        starts = np.cumsum([1, *(batch.num_rows for batch in batches)]).tolist()
+        table = Table(tuple(rows.table.schema.names), lambda: zip(starts, batches, strict=False))
+        every = read_rows(table, self._world.terms, [])
+        found = in_shortest(every, self._world.terms, clock)
+        names = [variable.name for variable in self._world.terms.variables]
+        return {name: found.share(v, every) for v, name in enumerate(names)}
 
 
 def depends_claim(place: str, says: str, proof: Proof, features: Collection[str], world: World) -> Claim:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from quia.auditing.check_facts import by_class, check_right, expect, expect_counts, needed
-from quia.auditing.check_features import depends_claim, ranks, within_count
+from quia.auditing.check_features import depends_claim, expect_rows, ranks
 from quia.auditing.check_rows import Reach, Rows
 from quia.auditing.check_world import World, check_alike
 from quia.auditing.checked import Claim, Wrong
@@ -106,9 +106,8 @@ def _hanging_claims(
 
     def check_rows(clock: Clock) -> None:
         found = reach(clock)
-        expect(hanging.of, len(found.rows), "have a decision")
-        within_count(hanging.rows, found.changing())
-        expect(hanging.fixed, int(found.fixed().sum()), "have no possible other world")
+        for said_, right in ((hanging.fixed, found.fixed()), (hanging.rows, found.changing())):
+            expect_rows(said_, hanging.of, int(right.sum()), len(found.rows))
 
     def check_turns(clock: Clock) -> None:
         found = reach(clock)
@@ -122,8 +121,9 @@ def _hanging_claims(
         for a, decision in enumerate(names):
             for b, otherwise in enumerate(names):
                 if a != b:
-                    turned = found.becoming(b) * (found.decision == a)
-                    _expect_turn(told.get((decision, otherwise), 0), turned, f"{decision} to {otherwise}")
+                    turned = found.becoming(b) & (found.decision == a)
+                    number = told.get((decision, otherwise), 0)
+                    _expect_turn(number, hanging.of, turned, np.ones(len(turned), bool), f"{decision} to {otherwise}")
 
     what = f"{hanging.rows:,} of {hanging.of:,} decisions hang on {' and '.join(said.in_model)}"
     yield Claim(place, f"{what}; {hanging.fixed:,} rows are fixed", check_rows)
@@ -141,9 +141,9 @@ def _hanging_claims(
         )
 
 
-def _expect_turn(number: int, turned: Any, what: str) -> None:
+def _expect_turn(number: int, of: int, turned: Any, among: Any, what: str) -> None:
     try:
-        within_count(number, turned)
+        expect_rows(number, of, int((turned & among).sum()), int(among.sum()))
     except Wrong as fault:
         raise Wrong(f"from {what} {fault}") from None
 
@@ -155,15 +155,16 @@ def _check_group(hanging: GroupHanging, said: Protected, rows: Rows, reach: Reac
     if said.hanging is not None and [each.group for each in said.hanging.groups].count(hanging.group) > 1:
         raise Wrong(f"{shown(hanging.group)} is counted twice")
     mine = rows.holding(read_all(by_name[hanging.group].where))[reach.rows]
-    expect(hanging.of, int(mine.sum()), f"are {hanging.group} and have a decision")
-    within_count(hanging.rows, reach.changing() * mine)
+    if said.hanging is not None and said.hanging.of >= len(reach.rows):
+        expect(hanging.of, int(mine.sum()), f"are {hanging.group} and have a decision")
     if unknown := [name for name in hanging.better if name not in by_name or name == hanging.group]:
         raise Wrong(f"{shown(unknown[0])} is no other group")
     for name, group in by_name.items():
         if name != hanging.group:
             among = _among(read_all(group.where), rows.world, said, reach)
-            gets = reach.better(among, rank) * mine
-            _expect_turn(hanging.better.get(name, 0), gets, f"{hanging.group} to {name}")
+            gets = reach.better(among, rank)
+            _expect_turn(hanging.better.get(name, 0), hanging.of, gets, mine, f"{hanging.group} to {name}")
+    expect_rows(hanging.rows, hanging.of, int((reach.changing() & mine).sum()), int(mine.sum()))
 
 
 def _among(where: Sequence[Said], world: World, said: Protected, reach: Reach) -> Any:

@@ -176,31 +176,27 @@ class Reach:
     own: Ints
     decision: Ints
 
-    def becoming(self, label: int) -> npt.NDArray[Any]:
-        """Which rows, decided otherwise, get a class in some combination: 0 none, 1 perhaps, 2 surely."""
-        return np.asarray(self._some(self.classes == label) * (self.decision != label))
+    def becoming(self, label: int) -> Bools:
+        """Which rows, decided otherwise, get a class in some combination, whatever is missing."""
+        return np.asarray(self._some(self.classes == label) & (self.decision != label))
 
-    def changing(self) -> npt.NDArray[Any]:
-        """Which rows get another class in some combination: 0 none, 1 perhaps, 2 surely."""
-        found = np.zeros(len(self.rows), np.int8)
+    def changing(self) -> Bools:
+        """Which rows get another class in some combination, whatever is missing."""
+        found = np.zeros(len(self.rows), bool)
         for label in range(int(self.classes.max(initial=-1)) + 1):
-            found = np.maximum(found, self.becoming(label))
-        perhaps = self._some(np.zeros_like(self.classes, bool))
-        return np.maximum(found, perhaps)
-
-    def better(self, among: Bools, rank: Sequence[int]) -> npt.NDArray[Any]:
-        """Which rows get a better class in one of some combinations: 0 none, 1 perhaps, 2 surely."""
-        ranks = np.array(rank)
-        found = np.zeros(len(self.rows), np.int8)
-        for label in range(len(rank)):
-            gets = self._some((self.classes == label) & among, among) * (ranks[self.decision] < ranks[label])
-            found = np.maximum(found, gets)
+            found |= self.becoming(label)
         return found
 
-    def _some(self, which: Bools, among: Bools | bool = True) -> npt.NDArray[np.int8]:
-        surely = np.asarray(which.any(axis=1))[self.kind]
-        perhaps = np.asarray(((self.classes == UNTOLD) & among).any(axis=1))[self.kind]
-        return np.where(surely, 2, np.where(perhaps, 1, 0)).astype(np.int8)
+    def better(self, among: Bools, rank: Sequence[int]) -> Bools:
+        """Which rows get a better class in one of some combinations, whatever is missing."""
+        ranks = np.array(rank)
+        found = np.zeros(len(self.rows), bool)
+        for label in range(len(rank)):
+            found |= self._some((self.classes == label) & among) & (ranks[self.decision] < ranks[label])
+        return found
+
+    def _some(self, which: Bools) -> Bools:
+        return np.asarray(which.any(axis=1))[self.kind]
 
     def fixed(self) -> Bools:
         """Which rows have no possible combination but their own."""

@@ -20,6 +20,7 @@ from quia.auditing.check_rules import rules_claims
 from quia.auditing.check_world import World
 from quia.auditing.checked import Checked, Claim, NotChecked, Wrong, check_all
 from quia.auditing.document import Document, Settings
+from quia.auditing.unfinished import unfinished
 from quia.classifier import Classifier, loaded
 from quia.patience import Clock
 
@@ -94,9 +95,10 @@ def _claims(document: Document, world: World, rows: Rows | None, both: Both, clo
     for at, rules in enumerate(document.rules):
         yield from rules_claims(f"rules[{at}]", rules, world, rows, settings.share)
     yield from _listed_once("rules", "class", [rules.decision for rules in document.rules])
-    shortest = Shortest(world, rows, settings, clock)
+    shortest = Shortest(world, rows, clock)
     for at, feature in enumerate(document.features):
         yield from feature_claims(f"features[{at}]", feature, world, rows, shortest)
+    yield Claim("unfinished", "what is left open is told", lambda _: expect(document.unfinished, unfinished(document)))
     yield from _listed_once("features", "feature", [feature.feature for feature in document.features])
     for at, protected in enumerate(document.protected):
         yield from protected_claims(f"protected[{at}]", protected, world, rows, settings)
