@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from quia.cli import main
@@ -28,6 +29,19 @@ def test_options_say_what_is_possible(capsys: pytest.CaptureFixture[str], tmp_pa
     ]
     assert main([*EXPLAIN, *possible]) == 0
     assert "Only what is possible counts: SAT >= 1200; SAT can only go up" in capsys.readouterr().out
+
+
+def test_check_tells_whether_any_decision_depends_on_a_feature(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["check", str(ROOT / "examples/admissions.json"), "--protected", "GPA", "--protected", "SAT"]
+    assert main([*asked, "--given", "GPA=low"]) == 0
+    told = capsys.readouterr().out
+    assert "GPA: not biased: whatever GPA were, no decision would change" in told
+    assert "SAT: biased: with SAT" in told
+    assert main([*asked, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    schema = json.loads((ROOT / "docs/schemas/check-1.json").read_text())
+    jsonschema.validate(found, schema)
+    assert [(each["feature"], each["biased"]) for each in found["bias"]] == [("GPA", True), ("SAT", True)]
 
 
 def test_what_cannot_change_is_proved(capsys: pytest.CaptureFixture[str]) -> None:

@@ -133,9 +133,10 @@ def bias_of_classifier(
     Two instances prove it. With `within` and `given`, as for `explain`, both of them are possible.
 
     A graph is walked with two instances at once that must agree on every other feature; of a circuit instances are
-    tried, and where none is biased it is compiled; of an additive model the sums are compared; any other classifier is
-    cut into regions until each has one class. Complexity: pairs of leaves for trees; else exponential in the worst
-    case, so it gives up with TooLarge at a limit, or when `timeout` is over.
+    tried, and where none is biased it is compiled; of an additive model the sums are compared; in an ensemble both
+    instances are searched for at once; any other classifier is cut into regions until each has one class. Complexity:
+    pairs of leaves for trees; else exponential in the worst case, so it gives up with TooLarge at a limit, or when
+    `timeout` is over.
     """
     model = loaded(classifier)
     terms = Terms.of(model, within=within, given=given)

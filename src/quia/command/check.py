@@ -44,13 +44,20 @@ def add(subparsers: Subparsers) -> None:
         metavar="COLUMN",
         help="which column of --data has them, if the model itself cannot be asked (only skops and pickles can)",
     )
+    parser.add_argument(
+        "--protected",
+        metavar="FEATURE",
+        action="append",
+        default=[],
+        help="does any decision at all depend on this? proved, or two inputs that show it; repeat it",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON (schema quia/check/1)")
     parser.add_argument(
         "--timeout",
         metavar="S",
         type=seconds_of,
         default=10,
-        help="look for S seconds at most for classes that are impossible (default 10)",
+        help="look for S seconds at most for classes that are impossible, or biased decisions (default 10)",
     )
     add_given(parser, "what is possible, beside the model's own constraints", within=True)
     parser.set_defaults(run=run)
@@ -71,19 +78,33 @@ def run(arguments: argparse.Namespace) -> int:
     facts, findings = describe(classifier), _findings(arguments, classifier)
     compares = arguments.data is not None and (model is not None or arguments.predicted is not None)
     agreed = _compared(arguments, classifier, model) if compares else None
+    biases = _biases(arguments, classifier)
     if findings is not None:
         facts["given"] = findings.to_dict()
+    if biases:
+        facts["bias"] = biases
     if agreed is not None:
         facts["agreement"] = agreed.to_dict()
     if arguments.json:
         write_json(facts, indent=2)
     else:
         write("\n".join([_text(arguments.model, facts), *(findings.lines() if findings is not None else ())]))
+        for bias in biases:
+            write(f"  {bias['feature']}: {bias['text']}")
         if agreed is not None:
             write(f"  the model's own decisions: {agreed}")
     if agreed is not None and not agreed.holds:
         return 1
     return 0 if findings is None else findings.exit_code
+
+
+def _biases(arguments: argparse.Namespace, classifier: Classifier) -> list[dict[str, Any]]:
+    """What is to be said of protected features, if there are any."""
+    if not arguments.protected:
+        return []
+    from quia.command.check_bias import found
+
+    return [found(arguments, classifier, name) for name in arguments.protected]
 
 
 def _findings(arguments: argparse.Namespace, classifier: Classifier) -> Findings | None:
