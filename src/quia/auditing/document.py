@@ -175,8 +175,8 @@ class Rules:
     """Few rules that cover what was `wanted` of the rows with a decision; `covered` is what they do cover.
 
     They were chosen greedily, each as what covers the most of what is left, from the general sufficient reasons of
-    `explained` rows; where finding these takes a search, from so many boxes that were learned from rows and proved. If
-    not `complete`, time ran out before they covered what was wanted.
+    `explained` rows; where each of these takes a search, from so many conditions `learned` from the rows, and proved.
+    If not `complete`, time ran out before they covered what was wanted.
     """
 
     decision: str
@@ -186,6 +186,7 @@ class Rules:
     explained: int
     complete: bool
     rules: tuple[Rule, ...]
+    learned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,11 +48,15 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class Cover:
-    """Rules in the order in which they were chosen, of how many rows reasons were found, and if they cover enough."""
+    """Rules in the order in which they were chosen, of how many rows reasons were found, and if they cover enough.
+
+    If they `are_learned`, so many were learned.
+    """
 
     rules: tuple[Candidate, ...]
     explained: int
     is_enough: bool
+    are_learned: bool = False
 
 
 def wanted(of: int, share: float) -> int:
@@ -70,10 +74,11 @@ def cover(rows: Rows, chosen: Bools, terms: Terms, share: float, clock: Clock) -
     if not needed:
         return Cover((), 0, True)
     candidates, explained = _of_all(rows, chosen, terms, clock) if answers_many(terms) else ([], 0)
-    if not candidates:
+    are_learned = not candidates
+    if are_learned:
         candidates, explained = _one_by_one(rows, chosen, terms, needed, clock)
     rules, covered = _greedily(candidates, rows, chosen, terms, needed)
-    return Cover(tuple(rules), explained, covered >= needed)
+    return Cover(tuple(rules), explained, covered >= needed, are_learned)
 
 
 def meeting(rows: Rows, terms: Terms, conditions: Conditions) -> Bools:

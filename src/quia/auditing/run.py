@@ -29,11 +29,12 @@ Conditions = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
 
 @dataclass(frozen=True, slots=True)
 class Covering:
-    """Rules of a class, as conditions on states, of how many rows reasons were found, and if they cover enough."""
+    """Rules of a class, as conditions on states, and the rest of a `rules.Cover`."""
 
     rules: tuple[Conditions, ...]
     explained: int
     is_enough: bool
+    are_learned: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +220,9 @@ class Audited:
     def _cover(self, label: int) -> Covering:
         def found(clock: Clock) -> Covering:
             made = rules.cover(self.rows, self.rows.decision == label, self.terms, self.asked.share, clock)
-            return Covering(tuple(rule.conditions for rule in made.rules), made.explained, made.is_enough)
+            return Covering(
+                tuple(rule.conditions for rule in made.rules), made.explained, made.is_enough, made.are_learned
+            )
 
         return self.steps.take(f"rules for {self.terms.classes[label]}", Covering, found)
 

@@ -99,7 +99,16 @@ def _rules(
         made.append(Rule(tuple(x.condition for x in literals), text, covered, new, cumulated, example))
     covered = made[-1].cumulated if made else 0
     wanted = rules.wanted(of, audited.asked.share)
-    return Rules(audited.terms.classes[label], of, wanted, covered, found.explained, found.is_enough, tuple(made))
+    return Rules(
+        audited.terms.classes[label],
+        of,
+        wanted,
+        covered,
+        found.explained,
+        found.is_enough,
+        tuple(made),
+        found.are_learned,
+    )
 
 
 def _feature(audited: Audited, v: int, values: Mapping[int, Values]) -> Feature:

@@ -133,6 +133,8 @@ def _class_rules(found: Rules, palette: Palette) -> Markup:
     out = "" if found.complete else " Time ran out before they covered what was wanted."
     lines = [_rule(each, found.of, palette[found.decision]) for each in found.rules]
     of = f" They are among the general reasons of {plural(found.explained, 'row')}."
+    if found.learned:
+        of = f" They are among {found.explained:,} that were learned from the rows, and then proved."
     return join(
         [
             element("h3", palette.chip(found.decision)),
