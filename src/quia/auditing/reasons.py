@@ -24,18 +24,23 @@ from quia.variables import UNKNOWN
 
 MOST_TIES = 200
 """So many shortest reasons of a row are looked at; rows that have more are not counted."""
-_MANY = 2**15
+_MANY, _SOME = 2**15, 64
 _CELLS = 2**22
 
 
 def answers_many(terms: Terms) -> bool:
     """Whether a classifier explains many rows at once, in no time."""
-    return offers(terms.classifier, Batches) or (offers(terms.classifier, WeighsRows) and not terms.worlds.told)
+    return offers(terms.classifier, Batches)
+
+
+def _lists_many(terms: Terms) -> bool:
+    """Whether it lists the features of many rows' reasons at once, if not what is said of them."""
+    return answers_many(terms) or (offers(terms.classifier, WeighsRows) and not terms.worlds.told)
 
 
 def answered(rows: Rows, order: Ints, terms: Terms, clock: Clock, **asked: Any) -> Iterator[tuple[Ints, Answers]]:
     """Rows in some order with their answers, so many at a time as long as the clock runs; `asked` as for `Request`."""
-    begin, step = 0, _MANY if answers_many(terms) else 1
+    begin, step = 0, _MANY if answers_many(terms) else _SOME if _lists_many(terms) else 1
     while begin < len(order):
         some = order[begin : begin + step]
         begin += step
@@ -90,7 +95,7 @@ def alone(rows: Rows, terms: Terms, clock: Clock) -> Mentioned:
     """
     order = rows.in_fixed_order()
     has_lines = any(size(terms.worlds.possible.states(v)) > _CELLS for v in terms.classifier.tested)
-    if not answers_many(terms) and not has_lines:
+    if not _lists_many(terms) and not has_lines:
         return _by_deciding(rows, order, terms, clock)
     # Where values are missing, necessary reasons are what could change a decision; only what does counts here.
     tested = list(terms.classifier.tested)

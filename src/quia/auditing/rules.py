@@ -6,7 +6,8 @@ Finding the fewest is hard; the greedy choice, each time what covers the most of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from math import ceil
@@ -20,6 +21,7 @@ from quia.auditing.rows import Bools, Rows
 from quia.batch.coverage import Coverage
 from quia.batch.explained import Explained
 from quia.batch.question import Request
+from quia.classifier import FindsOwnReasons, offers
 from quia.explanation import Explanation
 from quia.literal import Literal
 from quia.patience import Clock, OutOfTime
@@ -32,6 +34,8 @@ Conditions = tuple[tuple[int, Ranges], ...]
 
 _LISTED = 10
 """So many shortest sufficient reasons of a row may become rules."""
+_ENOUGH = 4000
+"""Of so many rows reasons are found one by one, even if fewer would cover what is wanted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +77,19 @@ def cover(rows: Rows, chosen: Bools, terms: Terms, share: float, clock: Clock) -
     needed = wanted(rows.count(chosen), share)
     if not needed:
         return Cover((), 0, True)
-    candidates, explained = _of_all(rows, chosen, terms, clock) if answers_many(terms) else ([], 0)
-    are_learned = not candidates
-    if are_learned:
-        candidates, explained = _one_by_one(rows, chosen, terms, needed, clock)
+    candidates: list[tuple[int, Conditions]] = []
+    explained = 0
+    if answers_many(terms):
+        candidates, explained = _of_all(rows, chosen, terms, clock)
+    elif not any(terms.variables[v].is_line for v in terms.classifier.tested):
+        candidates = _learned(rows, chosen, terms, needed, clock)
+    are_learned = bool(candidates) and not explained
     rules, covered = _greedily(candidates, rows, chosen, terms, needed)
-    return Cover(tuple(rules), explained, covered >= needed, are_learned)
+    if covered < needed:  # nothing was learned of rows with values that are missing
+        own, explained_here = _of_rows(rows, chosen, terms, needed, clock)
+        explained += explained_here
+        rules, covered = _greedily([*candidates, *own], rows, chosen, terms, needed)
+    return Cover(tuple(rules), explained or len(candidates), covered >= needed, are_learned)
 
 
 def meeting(rows: Rows, terms: Terms, conditions: Conditions) -> Bools:
@@ -104,46 +115,59 @@ def _of_all(rows: Rows, chosen: Bools, terms: Terms, clock: Clock) -> tuple[list
     return [(count, conditions) for conditions, count in found.items()], explained
 
 
-def _one_by_one(
+def _learned(rows: Rows, chosen: Bools, terms: Terms, needed: int, clock: Clock) -> list[tuple[int, Conditions]]:
+    """One rule learned after the other, each for rows that meet none before, until enough rows meet some."""
+    left, label = chosen.copy(), int(rows.decision[np.argmax(chosen)])
+    found: list[tuple[int, Conditions]] = []
+    with suppress(OutOfTime):
+        while rows.count(chosen & ~left) < needed:
+            conditions = learned(rows, label, left, terms, clock)
+            if conditions is None:
+                break
+            fits = meeting(rows, terms, conditions) & chosen
+            left &= ~fits
+            found.append((rows.count(fits), conditions))
+    return found
+
+
+def _of_rows(
     rows: Rows, chosen: Bools, terms: Terms, needed: int, clock: Clock
 ) -> tuple[list[tuple[int, Conditions]], int]:
-    """One rule after the other, each for rows that meet none before, until enough rows meet some."""
-    left = chosen.copy()
+    """Reasons of one row after the other: of such as meet none before, until enough do, then of some others.
+
+    The more there are to choose from, the fewer are needed.
+    """
+    left, explained = chosen.copy(), 0
     found: list[tuple[int, Conditions]] = []
-    source = _each_rule(rows, left, terms, clock)
-    while rows.count(chosen & ~left) < needed:
-        try:
-            clock()
-            conditions = next(source, None)
-        except OutOfTime:
-            break
-        if conditions is None:
-            break
-        fits = meeting(rows, terms, conditions) & chosen
-        left &= ~fits
-        found.append((rows.count(fits), conditions))
-    return found, len(found)
-
-
-def _each_rule(rows: Rows, left: Bools, terms: Terms, clock: Clock) -> Iterator[Conditions]:
-    """Rules of the rows that are left, whenever one is asked for: learned ones, then reasons of a row."""
-    label = int(rows.decision[np.argmax(left)])
-    if not any(terms.variables[v].is_line for v in terms.classifier.tested):
-        while left.any() and (conditions := learned(rows, label, left, terms, clock)) is not None:
-            yield conditions
     index = {variable.name: v for v, variable in enumerate(terms.variables)}
-    for row in rows.in_fixed_order().tolist():
-        if left[row] and (reason := _reason(rows, row, terms, clock)) is not None:
-            yield tuple((index[literal.feature], literal.ranges) for literal in reason.literals)
+    order = [row for row in rows.in_fixed_order().tolist() if chosen[row]]
+    with suppress(OutOfTime):
+        for is_first in (True, False):
+            for row in order:
+                if is_first and rows.count(chosen & ~left) >= needed:
+                    break
+                if not is_first and explained >= _ENOUGH:
+                    break
+                if left[row] != is_first:
+                    continue
+                explained += 1
+                for reason in _reasons(rows, row, terms, clock):
+                    conditions = tuple((index[literal.feature], literal.ranges) for literal in reason.literals)
+                    fits = meeting(rows, terms, conditions) & chosen
+                    left &= ~fits
+                    found.append((rows.count(fits), conditions))
+    return found, explained
 
 
-def _reason(rows: Rows, row: int, terms: Terms, clock: Clock) -> Reason | None:
-    """A general sufficient reason of a row; None if there was no time for one."""
+def _reasons(rows: Rows, row: int, terms: Terms, clock: Clock) -> Iterable[Reason]:
+    """General sufficient reasons of a row, the shortest where these are soon told, else any; none if time ends."""
     clock()
     question = terms.question(rows.states[row].tolist(), int(rows.decision[row]))
     timeout = None if clock.left is None else max(clock.left / 2, 1e-3)
-    reasons = Explanation(terms.classifier, {}, question).sufficient_reasons(general=True, limit=1, timeout=timeout)
-    return next(iter(reasons), None)
+    is_soon = offers(terms.classifier, FindsOwnReasons)
+    return Explanation(terms.classifier, {}, question).sufficient_reasons(
+        general=True, shortest=is_soon, limit=_LISTED if is_soon else 1, timeout=timeout
+    )
 
 
 def _greedily(
