@@ -129,7 +129,7 @@ def _told(
     if both is None or request is None:
         return _Whole(True if rows.first is not None else None, why=fault), (), False
     if rows.first is not None:
-        found, complete = covering(rows, request.terms.classifier, request, clock)
+        found, complete = covering(rows, batches, request.terms.classifier, request, clock)
         return _Whole(True), _differences(both, request, rows, found, batches, features), complete
     whole = _anywhere(both, request.terms, clock)
     if whole.states is None:
@@ -210,7 +210,11 @@ def _differences(
     features: Sequence[str],
 ) -> tuple[Difference, ...]:
     """The regions as the document has them, each with the first row that is in it."""
-    first = [int(rows.rows[each.fits].min()) for each in found]
+    first: list[int] = []
+    seen = np.zeros(len(rows.rows), bool)
+    for each in found:
+        first.append(int(rows.rows[each.fits & ~seen].min()))
+        seen |= each.fits
     shown = examples(batches, first, features)
     made = []
     for each, row in zip(found, first, strict=True):

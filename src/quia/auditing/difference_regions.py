@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from quia.auditing.differing_rows import DifferingRows, Ints
+from quia.auditing.differing_rows import Batches, DifferingRows, Ints, numbered
+from quia.auditing.learned import learned
+from quia.auditing.rows import read_rows
+from quia.auditing.table import Table
 from quia.batch.answering import answer
 from quia.batch.coverage import Coverage
 from quia.batch.lists import Bools, Gathered
@@ -16,7 +20,8 @@ from quia.batch.question import Request
 from quia.batch.regions import Listed
 from quia.batch.table import States, states_type
 from quia.boxes import Box
-from quia.classifier import Batches, Classifier, Reduces, offers
+from quia.classifier import Batches as ExplainsMany
+from quia.classifier import Classifier, Reduces, offers
 from quia.explanation import Explanation
 from quia.patience import Clock, OutOfTime
 from quia.reason import Members
@@ -35,6 +40,7 @@ MOST_SEARCHED = 100
 _AT_A_TIME = 400  # rows, between two looks at the clock
 _SHARE_OF_TIME = 0.1  # of what is left, for one row
 _BOXES = 4  # regions over the same features
+_CHOSEN_FROM = 2000  # regions, those that most rows are in
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +59,66 @@ class Found:
     cumulated: int
 
 
-def covering(rows: DifferingRows, classifier: Classifier, request: Request, clock: Clock) -> tuple[list[Found], bool]:
+def covering(
+    rows: DifferingRows, batches: Batches, classifier: Classifier, request: Request, clock: Clock
+) -> tuple[list[Found], bool]:
     """Few regions that cover most of the differing rows, and whether time was enough for that."""
     states = np.ascontiguousarray(rows.states.astype(states_type(request.terms.variables)))
-    explain = _at_once if offers(classifier, Batches) else _one_after_the_other
+    if not offers(classifier, ExplainsMany):
+        found = _learned(rows, states, batches, request, clock)
+        if found and found[-1].cumulated >= SHARE * rows.repeats.sum():
+            return found, True
+        if len(found) >= MOST_REGIONS:
+            return found, True
+        if found and clock.left == 0:
+            return found, False
+    explain = _at_once if offers(classifier, ExplainsMany) else _one_after_the_other
     listed, pairs, in_time = explain(rows, states, classifier, request, clock)
-    found = _greedy(rows, states, request.terms.variables, listed, np.array(pairs, np.int64)) if listed else []
-    return found, in_time or (bool(found) and found[-1].cumulated >= SHARE * rows.repeats.sum())
+    more = _greedy(rows, states, request.terms.variables, listed, np.array(pairs, np.int64)) if listed else []
+    return more, in_time or (bool(more) and more[-1].cumulated >= SHARE * rows.repeats.sum())
+
+
+def _learned(rows: DifferingRows, states: States, batches: Batches, request: Request, clock: Clock) -> list[Found]:
+    """Regions that were learned from all rows and proved, each for the most frequent pair of what is left."""
+    terms = request.terms
+    if any(terms.variables[v].is_line for v in terms.classifier.tested):
+        return []
+    every = read_rows(Table((), lambda: numbered(batches())), terms, [])
+    left, apart = np.ones(len(states), bool), every.decision.copy()
+    regions: list[tuple[int, Members, Box]] = []
+    with suppress(OutOfTime):
+        while left.any() and len(regions) < 2 * MOST_REGIONS:
+            counts = np.bincount(rows.pairs[left], rows.repeats[left])
+            pair = int(np.argmax(counts))
+            conditions = learned(every, pair, apart == pair, terms, clock)
+            if conditions is None:
+                apart[apart == pair] = -1
+                left &= rows.pairs != pair
+                continue
+            members, box = tuple(v for v, _ in conditions), tuple(ranges for _, ranges in conditions)
+            regions.append((pair, members, box))
+            apart[_fits(terms.variables, every.states, members, box)] = -1
+            left &= ~_fits(terms.variables, states, members, box)
+    return _in_order(rows, states, terms.variables, regions)
+
+
+def _in_order(
+    rows: DifferingRows, states: States, variables: tuple[Variable, ...], regions: Sequence[tuple[int, Members, Box]]
+) -> list[Found]:
+    """Of some regions the one that covers the most, then the one that covers the most of what is left, and so on."""
+    fits = [_fits(variables, states, members, box) for _, members, box in regions]
+    left, total, covered = np.ones(len(states), bool), int(rows.repeats.sum()), 0
+    found: list[Found] = []
+    while fits and covered < SHARE * total and len(found) < MOST_REGIONS:
+        counts = [int(rows.repeats[each & left].sum()) for each in fits]
+        best = int(np.argmax(counts))
+        if not counts[best]:
+            break
+        covered += counts[best]
+        every = int(rows.repeats[fits[best]].sum())
+        found.append(Found(*regions[best], fits[best], every, counts[best], covered))
+        left &= ~fits[best]
+    return found
 
 
 _Explained = tuple[Listed | None, list[int], bool]
@@ -132,28 +191,15 @@ def regions_of(
 def _greedy(
     rows: DifferingRows, states: States, variables: tuple[Variable, ...], listed: Listed, pairs: Ints
 ) -> list[Found]:
-    """Of some regions the one that covers the most, then the one that covers the most of what is left, and so on."""
+    """Of the regions of some rows those that cover the most, chosen as `_in_order` does."""
     listed = replace(listed, labels=np.repeat(pairs, np.diff(listed.set_start)).astype(np.int32))
     table = listed.distinct()
     pair_of = np.zeros(len(table.regions), np.int64)
     pair_of[table.which] = table.labels  # a region forces one pair, whichever row it explains
+    reference = Reference(variables, np.asfortranarray(states), rows.repeats)
+    most = np.argsort(-Coverage(reference).rows_of(table.regions), kind="stable")[:_CHOSEN_FROM]
     boxes = list(table.regions)
-    left = np.ones(len(states), bool)
-    found: list[Found] = []
-    total, covered = int(rows.repeats.sum()), 0
-    while boxes and covered < SHARE * total and len(found) < MOST_REGIONS:
-        rest = Reference(variables, np.asfortranarray(states[left]), rows.repeats[left])
-        counts = Coverage(rest).rows_of(table.regions)
-        best = int(np.argmax(counts))
-        if not counts[best]:
-            break
-        fits = _fits(variables, states, *boxes[best])
-        covered += int(counts[best])
-        found.append(
-            Found(int(pair_of[best]), *boxes[best], fits, int(rows.repeats[fits].sum()), int(counts[best]), covered)
-        )
-        left &= ~fits
-    return found
+    return _in_order(rows, states, variables, [(int(pair_of[at]), *boxes[at]) for at in most.tolist()])
 
 
 def _fits(variables: tuple[Variable, ...], states: States, members: Members, box: Box) -> npt.NDArray[np.bool_]:

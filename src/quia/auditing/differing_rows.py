@@ -191,6 +191,14 @@ def examples(batches: Batches, rows: Iterable[int], features: Sequence[str]) -> 
     return found
 
 
+def numbered(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Batches, each with the number of its first row."""
+    start = 1
+    for batch in batches:
+        yield start, batch
+        start += batch.num_rows
+
+
 def each_pair(turns: Counter[tuple[int, int]]) -> Iterator[tuple[int, int, int]]:
     """The pairs of classes and how many rows have them, the most frequent first."""
     for (a, b), rows in sorted(turns.items(), key=lambda item: (-item[1], item[0])):

@@ -36,7 +36,7 @@ def found_pair(subject: Subject, contrast: Contrast, clock: Clock) -> Found:
     try:
         pair = find_pair(subject.terms, contrast, clock)
     except OutOfTime:
-        return Found(None, why="time ran out" if seconds is None else f"its {seconds:.3g} seconds were not enough")
+        return Found(None, why=f"its {seconds:.3g} seconds were not enough" if seconds else "time ran out")
     except QuiaError as fault:
         return Found(None, why=str(fault))
     if pair is None:

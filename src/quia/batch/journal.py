@@ -126,5 +126,6 @@ def _differing(was: dict[str, Any], now: dict[str, Any]) -> str:
         "ids": "--id",
         "part_rows": "--part-rows",
         "rejects": "--rejects",
+        "settings": "set of options",
     }
     return next((names.get(key, key) for key in now if was.get(key) != now[key]), "")
