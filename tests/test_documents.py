@@ -110,6 +110,10 @@ def test_the_filed_audit_is_what_the_command_writes_and_every_claim_of_it_holds(
         assert filed_audit.without_seconds(found) != found, "the seconds are no longer where they were"
         same = filed_audit.without_seconds(found) == filed_audit.without_seconds(text)
         assert same, f"run docs/filed_audit.py to renew {name}"
+    shares = re.findall(
+        r"\d+ of \d+", re.sub(r"^```console.*?^```", "", (DOCS / "auditors.md").read_text(), flags=re.M | re.S)
+    )
+    assert shares and [share for share in shares if share not in filed["loan-audit.html"]] == []
     monkeypatch.chdir(ROOT)
     assert main(["verify", "examples/loan.json", "docs/filed/loan-audit.json"]) == 0
     assert re.search(r"(\d+) claims: \1 hold$", capsys.readouterr().out)
@@ -163,6 +167,7 @@ def test_the_demo_runs() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "The decision is biased" in done.stdout
     assert "deny because checking=overdrawn" in done.stdout
+    assert "decisions hang on sex" in done.stdout and "claims: " in done.stdout
     assert "What to try next" in done.stdout
 
 
