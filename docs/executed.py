@@ -26,6 +26,8 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 READ_ONLY = ("cat", "head", "ls")
 """Programs that a page may show beside quia itself."""
+ANSWERED = (0, 1, 3)
+"""The exit codes of a command that worked: with 1 something is refuted, with 3 something is left open."""
 
 _BLOCK = re.compile(
     r"^```(?P<language>python|console)\n(?P<code>.*?)^```\n(?:\n?^```text\n(?P<shown>.*?)^```\n)?",
@@ -86,7 +88,7 @@ def _session(code: str) -> str:
 def _run(command: str) -> str:
     from quia.cli import main
 
-    program, *arguments = shlex.split(command)
+    program, *arguments = shlex.split(command.replace("\\\n", " "))
     if program in READ_ONLY:
         return subprocess.run([program, *arguments], capture_output=True, text=True, check=True).stdout
     if program != "quia":
@@ -97,7 +99,7 @@ def _run(command: str) -> str:
             code = main(arguments)
         except SystemExit as stop:  # argparse exits by itself
             code = stop.code
-    if code not in (0, 3):
+    if code not in ANSWERED:
         raise ValueError(f"quia {shlex.join(arguments)} failed with exit code {code}: {told.getvalue()}")
     return printed.getvalue() + told.getvalue()
 

@@ -23,12 +23,20 @@ echo
 echo "A bank's scorecard, which is a table, has turned down a loan. Why?"
 try explain credit_scorecard.csv --data applicant.csv --row 1 --shortest
 
+echo
+echo "And the whole model of another bank, on 600 invented people: which rules, and who is treated differently?"
+AUDIT=$(mktemp -d) || exit 1
+trap 'rm -r "$AUDIT"' EXIT
+try audit loan.json loans.csv --label outcome --protected sex --favourable grant --json "$AUDIT/audit.json"
+try verify loan.json "$AUDIT/audit.json"
+
 cat <<'NEXT'
 
 What to try next:
   .venv/bin/quia explain --help                    other questions: --frozen, --cost, --json …
   .venv/bin/quia check examples/iris.json          what is in a model
   .venv/bin/quia learn YOUR.csv -o tree.json       a tree from your own table
+  docs/filed/loan-audit.html                       that audit as a page; docs/auditors.md says how to read it
   .venv/bin/python examples/loan_in_python.py      the same from Python
   make bench BENCH="table --quick"                  beside the paper's algorithms, in about a minute
 NEXT

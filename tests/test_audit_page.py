@@ -244,13 +244,14 @@ def test_what_was_not_found_is_not_said_to_be_none(hurts: list[bool | None], fig
     assert figure in text(replace(document, monotonicity=replace(document.monotonicity, features=features)))
 
 
-def test_protected_features_that_nothing_depends_on_or_that_the_model_does_not_know() -> None:
+def test_protected_features_that_nothing_depends_on_or_that_the_model_does_not_test() -> None:
     document = adult()
     free = replace(document, protected=document.protected[1:2])
     assert "No decision of the model can depend on race: proved" in text(free)
-    outside = replace(document.protected[0], in_model=(), depends=Proof(False), features=("religion",))
+    outside = replace(document.protected[0], in_model=(), hanging=None, depends=Proof(False), features=("religion",))
     said = part(page(replace(document, protected=(outside,))), "protected")
-    assert "The model does not know religion, so no decision hangs on that." in said
+    assert "The model does not test religion, so no decision hangs on that." in said
+    assert "not known" not in said
 
 
 @every_document

@@ -14,6 +14,7 @@ import pytest
 
 import quia
 from quia import Additive, DecisionGraph, Ensemble
+from quia.cli import main
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -96,6 +97,28 @@ def test_the_drawings_are_what_the_code_draws() -> None:
         assert (DOCS / "pictures" / name).read_text() == text, f"run docs/draw.py to renew {name}"
 
 
+def test_the_filed_audit_is_what_the_command_writes_and_every_claim_of_it_holds(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filed_audit = tool("filed_audit")
+    table = ROOT / "examples" / "loans.csv"
+    assert table.read_text() == filed_audit.csv(filed_audit.applicants()), "run docs/filed_audit.py"
+    filed = filed_audit.filed()
+    assert {path.name for path in (DOCS / "filed").iterdir()} == set(filed)
+    for name, text in filed.items():
+        found = (DOCS / "filed" / name).read_text()
+        assert filed_audit.without_seconds(found) != found, "the seconds are no longer where they were"
+        same = filed_audit.without_seconds(found) == filed_audit.without_seconds(text)
+        assert same, f"run docs/filed_audit.py to renew {name}"
+    shares = re.findall(
+        r"\d+ of \d+", re.sub(r"^```console.*?^```", "", (DOCS / "auditors.md").read_text(), flags=re.M | re.S)
+    )
+    assert shares and [share for share in shares if share not in filed["loan-audit.html"]] == []
+    monkeypatch.chdir(ROOT)
+    assert main(["verify", "examples/loan.json", "docs/filed/loan-audit.json"]) == 0
+    assert re.search(r"(\d+) claims: \1 hold$", capsys.readouterr().out)
+
+
 @pytest.mark.parametrize("page", notebook.PAGES, ids=lambda page: page.stem)
 def test_notebooks_are_their_pages_and_run(page: Path, tmp_path: Path) -> None:
     nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
@@ -144,6 +167,7 @@ def test_the_demo_runs() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "The decision is biased" in done.stdout
     assert "deny because checking=overdrawn" in done.stdout
+    assert "decisions hang on sex" in done.stdout and "claims: " in done.stdout
     assert "What to try next" in done.stdout
 
 

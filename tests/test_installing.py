@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[1]
 START = ROOT / "docs" / "start.md"
 PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if "_build" not in page.parts)
 COMMANDS = {
+    "audit": {"pyarrow"},
     "batch": {"pyarrow"},
     "learn": {"sklearn"},
     "serve": {"msgspec", "starlette", "uvicorn"},

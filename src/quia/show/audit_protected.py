@@ -34,11 +34,12 @@ def protected(document: Document, palette: Palette) -> Markup | None:
 
 def _one(found: Protected, palette: Palette) -> Markup:
     outside = [name for name in found.features if name not in found.in_model]
-    unknown = f"The model does not know {named(outside)}, so no decision hangs on that. " if outside else ""
+    untested = f"The model does not test {named(outside)}, so no decision hangs on that." if outside else ""
+    hanging = _hanging_line(found) if found.in_model else ""
     return element(
         "div",
         element("h3", " and ".join(short(name, 60) for name in found.features)),
-        element("p", f"{unknown}{_hanging_line(found)}", class_="told"),
+        element("p", f"{untested} {hanging}".strip(), class_="told"),
         _every_input(found.depends, found.features, palette) if found.in_model else None,
         join([_groups(found, palette)]),
         None if found.hanging is None or not found.hanging.rows else _turns(found.hanging, palette),
