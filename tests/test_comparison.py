@@ -147,7 +147,7 @@ def nearly_equal(rng: Random) -> tuple[Any, Any]:
 def check_differences(
     both: Any, table: Any, old: Any, new: Any, rows: list[dict[str, Any]], differ: list[int], found: Comparison
 ) -> None:
-    """Whoever meets the conditions is decided so by both; rows are counted, the first of them is the example."""
+    """Whoever meets the conditions is decided so by both; rows are counted, the first new one is the example."""
     index = {variable.name: v for v, variable in enumerate(both.variables)}
     seen: set[int] = set()
     for each in found.differences:
@@ -173,10 +173,10 @@ def check_differences(
         met = {at for at in met if is_common(both, old, new, rows[at])}
         assert each.rows == len(met), (old, new, each)
         assert each.new_rows == len(met - seen)
+        assert each.example.row == min(met - seen) + 1
         seen |= met
         assert each.cumulated == len(seen)
-        assert each.example.row == min(met) + 1
-        assert each.example.values == {x: plain(rows[min(met)][x]) for x in each.example.values}
+        assert each.example.values == {x: plain(rows[each.example.row - 1][x]) for x in each.example.values}
     if differ and found.complete and all(is_common(both, old, new, rows[at]) for at in differ):
         assert len(seen) >= 0.9 * len(differ) or len(found.differences) == 12
 

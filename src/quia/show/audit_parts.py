@@ -64,8 +64,8 @@ def decisions(document: Document, palette: Palette) -> Markup:
             [
                 element("h3", "Rows without a decision"),
                 paragraphs(
-                    f"{share_text(each.rows, found.rows)} rows: {short(each.why, 300).rstrip('.')}; the first are"
-                    f" {', '.join(map(number, each.first[:5]))}."
+                    f"{share_text(each.rows, found.rows)} rows: {short(each.why, 300).rstrip('.')};"
+                    f" {'row' if each.rows == 1 else 'the first are'} {', '.join(map(number, each.first[:5]))}."
                     for each in found.undecided
                 ),
             ]
