@@ -36,7 +36,9 @@ def found_pair(subject: Subject, contrast: Contrast, clock: Clock) -> Found:
     try:
         pair = find_pair(subject.terms, contrast, clock)
     except OutOfTime:
-        return Found(None, why=f"its {seconds:.3g} seconds were not enough" if seconds else "time ran out")
+        return Found(
+            None, why=f"its {seconds:.3g} seconds were not enough" if (seconds or 0.0) >= 0.01 else "time ran out"
+        )
     except QuiaError as fault:
         return Found(None, why=str(fault))
     if pair is None:

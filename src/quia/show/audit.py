@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from quia.auditing.document import Document
@@ -145,11 +145,19 @@ def _unfinished(document: Document) -> list[str]:
 
 def _by_group(document: Document) -> Iterator[str]:
     """For the groups that most hangs on, how much."""
-    hanging = together(document.protected).hanging
+    protected = together(document.protected)
+    hanging = protected.hanging
     if hanging is None or not hanging.rows:
         return
+    conditions = {group.name: [each["text"] for each in group.where] for group in protected.groups}
     for each in sorted(hanging.groups, key=lambda group: -group.rows)[:MOST_GROUPS]:
-        better = max(each.better.items(), key=lambda item: item[1], default=("", 0))
+        own = conditions.get(each.group, [])
+
+        def alike(name: str, own: Sequence[str] = own) -> int:
+            return sum(a == b for a, b in zip(own, conditions.get(name, own), strict=True))
+
+        # Of groups as which as many would have fared better, the one that differs the least.
+        better = max(each.better.items(), key=lambda item: (item[1], alike(item[0])), default=("", 0))
         fared = f"; better as {short(better[0], 30)}: {share_text(better[1], each.of)}" if better[1] else ""
         yield f"  {short(each.group, 30)}: {share_text(each.rows, each.of)}{fared}"
 
