@@ -154,7 +154,7 @@ def run(
     if not isinstance(share, (int, float)) or not 0 < share <= 1:
         raise InstanceError(f"share is {shown(share)}; it is a number above 0, at most 1")
     names = tuple(dict.fromkeys(several(protected, "protected", "features or columns")))
-    best = (favourable,) if isinstance(favourable, str) else tuple(favourable)
+    best = (favourable,) if isinstance(favourable, str) else several(favourable, "favourable", "classes")
     terms = Terms.of(classifier, within=within, given=given)
     rank = ranks(terms.classes, best)
     path = str(data) if isinstance(data, (str, Path)) else None
@@ -169,6 +169,8 @@ def run(
         table.require(name, "protected")
     own = {terms.variables[v].name for v in terms.classifier.tested}
     rows = read_rows(table, terms, [name for name in dict.fromkeys([label, *names]) if name and name not in own])
+    if not rows.total:
+        raise InstanceError("the table has no rows; an audit needs at least one")
     subject = Subject(terms, table, rows, rank)
     compared = None if compare is None else Compared(classifier, compare, within, given)
     asked = Asked(subject, label, names, orders_of(terms.variables, orders), share, not best, compared)
