@@ -25,6 +25,7 @@ from quia.auditing.telling import told
 from quia.batch.journal import Journal
 from quia.classifier import Classifier, loaded
 from quia.errors import InstanceError, shown
+from quia.files import reading
 from quia.identity import file_facts, now
 from quia.patience import Clock
 
@@ -158,7 +159,7 @@ def run(
     terms = Terms.of(classifier, within=within, given=given)
     rank = ranks(terms.classes, best)
     path = str(data) if isinstance(data, (str, Path)) else None
-    source = None if path is None else file_facts(path)
+    source = None if path is None else data_facts(path)
     also = [*([] if label is None else [label]), *names, *_columns(compare)]
     table = open_table(data if path is None else path, terms, also)
     if label is not None:
@@ -199,6 +200,13 @@ def run(
         settings,
     )
     return told(audited, decisions, identity, round(monotonic() - started, 3))
+
+
+def data_facts(path: str) -> FileFacts:
+    """Which file, or folder of files, a table is."""
+    with reading(path):
+        Path(path).stat()
+    return file_facts(path)
 
 
 def _columns(compare: Classifier | None) -> list[str]:

@@ -248,10 +248,10 @@ def _order(text: str) -> tuple[str, list[str]]:
 def _journal(arguments: argparse.Namespace, facts: Any, asked: dict[str, Any]) -> Journal | None:
     """What is done of this audit, beside the first file that it is written to; None if it is written to no file."""
     from quia import __version__
+    from quia.auditing.audit import data_facts
     from quia.auditing.document import SCHEMA
     from quia.auditing.reading import plain
     from quia.batch.journal import open_journal
-    from quia.identity import file_facts
 
     output = next((Path(file) for file in (arguments.output, arguments.json) if file not in (None, "-")), None)
     if output is None or (output.exists() and not output.is_file()):
@@ -260,7 +260,7 @@ def _journal(arguments: argparse.Namespace, facts: Any, asked: dict[str, Any]) -
         "version": __version__,
         "model": plain([facts.model, facts.options]),
         "compared": plain([facts.compared, facts.compare_options]),
-        "input": plain(file_facts(arguments.data)),
+        "input": plain(data_facts(arguments.data)),
         "settings": hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest(),
     }
     path = output.with_name(f"{output.name}.journal")
