@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
+from types import NoneType
 from typing import Any
 
 from quia import __version__
@@ -154,6 +155,8 @@ def run(
     clock = Clock(timeout)
     if not isinstance(share, (int, float)) or not 0 < share <= 1:
         raise InstanceError(f"share is {shown(share)}; it is a number above 0, at most 1")
+    if not isinstance(facts.case, (str, NoneType)):
+        raise InstanceError(f"case is {shown(facts.case)}; it is a text to file the audit by")
     names = tuple(dict.fromkeys(several(protected, "protected", "features or columns")))
     best = (favourable,) if isinstance(favourable, str) else several(favourable, "favourable", "classes")
     terms = Terms.of(classifier, within=within, given=given)
