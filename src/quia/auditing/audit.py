@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
+from types import NoneType
 from typing import Any
 
 from quia import __version__
@@ -25,6 +26,7 @@ from quia.auditing.telling import told
 from quia.batch.journal import Journal
 from quia.classifier import Classifier, loaded
 from quia.errors import InstanceError, shown
+from quia.files import reading
 from quia.identity import file_facts, now
 from quia.patience import Clock
 
@@ -153,12 +155,14 @@ def run(
     clock = Clock(timeout)
     if not isinstance(share, (int, float)) or not 0 < share <= 1:
         raise InstanceError(f"share is {shown(share)}; it is a number above 0, at most 1")
+    if not isinstance(facts.case, (str, NoneType)):
+        raise InstanceError(f"case is {shown(facts.case)}; it is a text to file the audit by")
     names = tuple(dict.fromkeys(several(protected, "protected", "features or columns")))
-    best = (favourable,) if isinstance(favourable, str) else tuple(favourable)
+    best = (favourable,) if isinstance(favourable, str) else several(favourable, "favourable", "classes")
     terms = Terms.of(classifier, within=within, given=given)
     rank = ranks(terms.classes, best)
     path = str(data) if isinstance(data, (str, Path)) else None
-    source = None if path is None else file_facts(path)
+    source = None if path is None else data_facts(path)
     also = [*([] if label is None else [label]), *names, *_columns(compare)]
     table = open_table(data if path is None else path, terms, also)
     if label is not None:
@@ -169,6 +173,8 @@ def run(
         table.require(name, "protected")
     own = {terms.variables[v].name for v in terms.classifier.tested}
     rows = read_rows(table, terms, [name for name in dict.fromkeys([label, *names]) if name and name not in own])
+    if not rows.total:
+        raise InstanceError("the table has no rows; an audit needs at least one")
     subject = Subject(terms, table, rows, rank)
     compared = None if compare is None else Compared(classifier, compare, within, given)
     asked = Asked(subject, label, names, orders_of(terms.variables, orders), share, not best, compared)
@@ -197,6 +203,13 @@ def run(
         settings,
     )
     return told(audited, decisions, identity, round(monotonic() - started, 3))
+
+
+def data_facts(path: str) -> FileFacts:
+    """Which file, or folder of files, a table is."""
+    with reading(path):
+        Path(path).stat()
+    return file_facts(path)
 
 
 def _columns(compare: Classifier | None) -> list[str]:

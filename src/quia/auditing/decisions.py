@@ -23,7 +23,7 @@ def decisions_on(rows: Rows, classes: Sequence[str], label: str | None) -> Decis
 
 def _labels(rows: Rows, classes: Sequence[str], column: str) -> Labels:
     labelled = labels_of(rows, classes, column)
-    if rows.values[column] and (labelled < 0).all():
+    if rows.values[column] and all(_class(value, classes) < 0 for value in rows.values[column]):
         raise InstanceError(
             f"no label in {column!r} is a class: labels are {listed(list(map(str, rows.values[column])))}, the classes"
             f" {listed(classes)}; name another column, or load the model with these names as its classes"

@@ -269,12 +269,13 @@ class _Tally:
         """The counts by the names of classes and groups."""
         classes, names = self.asked.terms.classes, self.asked.grouping.names
         turns = tuple(Turn(classes[a], classes[b], int(self.turns[a, b])) for a, b in np.argwhere(self.turns).tolist())
+        used = set(np.unique(self.asked.grouping.of_row).tolist())  # nobody is in the others, which are not told
         groups = tuple(
             GroupHanging(
                 name,
                 int(self.rows_of_group[g]),
                 int(self.of_group[g]),
-                {names[h]: int(count) for h, count in enumerate(self.better[g]) if count},
+                {names[h]: int(count) for h, count in enumerate(self.better[g]) if count and h in used},
             )
             for g, name in enumerate(names)
             if self.of_group[g]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from hashlib import sha256
 from time import monotonic
 from typing import Any, TypeVar
 
 from quia.auditing.reading import plain, read_as
 from quia.batch.journal import Journal
+from quia.errors import QuiaError
 from quia.patience import Clock
 
 T = TypeVar("T")
@@ -42,16 +45,28 @@ class Steps:
         weight = self.weights.pop(name)
         if self.journal is not None and name in self.journal.done:
             self._before += weight
-            return read_as(kind, self.journal.done[name]["found"], name)
+            return read_as(kind, _whole(self.journal, name), name)
         if self.progress is not None:
             now = self._total - left - self._before
             self.progress((now, self._before, self._total, monotonic() - self._started), name)
         found = work(self.clock.share(weight / left) if left else self.clock)
         if self.journal is not None:
-            facts: dict[str, Any] = {"found": plain(found)}
-            self.journal.write_done(name, facts)
+            done = plain(found)
+            self.journal.write_done(name, {"found": done, "sha256": _digest(done)})
         return found
 
     def skip(self, name: str) -> None:
         """Leave a step out that turned out to need no work; the others have its time."""
         self._before += self.weights.pop(name)
+
+
+def _whole(journal: Journal, name: str) -> Any:
+    """What an earlier run has found in a step, if the journal still says what was written."""
+    entry = journal.done[name]
+    if entry.get("sha256") != _digest(entry.get("found")):
+        raise QuiaError(f"{journal.path} is damaged: of {name!r} it is not what was written; begin anew with --restart")
+    return entry["found"]
+
+
+def _digest(found: Any) -> str:
+    return sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()

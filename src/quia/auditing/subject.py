@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from types import NoneType
 
 from quia.asking import Terms
 from quia.auditing.document import Value, Values
@@ -87,13 +88,15 @@ def orders_of(variables: Sequence[Variable], orders: Mapping[str, Sequence[str]]
     """The states of nominal features in orders that are given by their names, the lowest first."""
     index = {variable.name: v for v, variable in enumerate(variables)}
     found: dict[int, tuple[int, ...]] = {}
+    if not isinstance(orders, (Mapping, NoneType)):
+        raise InstanceError(f'orders is {shown(orders)}; give a mapping such as {{"GPA": ["low", "high"]}}')
     for name, states in (orders or {}).items():
         if name not in index:
             raise InstanceError(f"orders names {shown(name)}, which is no feature{did_you_mean(name, index)}")
         variable = variables[index[name]]
         if variable.labels is None:
             raise InstanceError(f"orders names {shown(name)}, which is a number and has its order; leave it out")
-        if isinstance(states, str) or len(set(states)) < len(list(states)) or len(list(states)) < 2:
+        if not isinstance(states, (list, tuple)) or any(states.count(x) > 1 for x in states) or len(states) < 2:
             raise InstanceError(f"the order of {shown(name)} is {shown(states)}; list at least two states, each once")
         for state in states:
             if state not in variable.labels:

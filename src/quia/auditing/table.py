@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from quia.auditing.document import Value, Values
 from quia.batch.question import Request
-from quia.batch.read import open_source
+from quia.batch.read import check_types, column_names, open_source
 from quia.batch.table import FAULT, arrow, as_table
 from quia.batch.wanted import Wanted
-from quia.errors import InstanceError, did_you_mean
+from quia.errors import InstanceError, did_you_mean, listed
 from quia.values import is_missing
 from quia.variables import Variable
 
@@ -26,16 +26,23 @@ _PART = 2**16
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows in batches, each with the number of its first row, counted from 1; `columns` are those that are there."""
+    """Rows in batches, each with the number of its first row, counted from 1.
+
+    `columns` are those that are read, `named` all that are there.
+    """
 
     columns: tuple[str, ...]
     batches: Callable[[], Iterator[tuple[int, pa.RecordBatch]]]
     rows: int | None = None
+    named: tuple[str, ...] = ()
 
     def require(self, name: str, what: str) -> None:
         """Refuse a table that lacks a column."""
         if name not in self.columns:
-            raise InstanceError(f"the table has no column {name!r}, which is {what}{did_you_mean(name, self.columns)}")
+            raise InstanceError(
+                f"the table has no column {name!r}, which is {what}; its columns are {listed(self.named)}"
+                f"{did_you_mean(name, self.named)}"
+            )
 
     def values(self, numbers: Collection[int], variables: Sequence[Variable]) -> dict[int, Values]:
         """What the rows with these numbers have in each column; numbers of numeric variables as such."""
@@ -83,10 +90,11 @@ def open_table(data: Any, terms: Terms, also: Sequence[str]) -> Table:
             for part in source.parts(_PART):
                 yield part.start + 1, part.rows
 
-        return Table(source.columns, parts, source.rows if source.exact else None)
+        return Table(source.columns, parts, source.rows if source.exact else None, column_names(data, own))
     table = as_table(data, classifier.variables)
     wanted = Wanted.of(classifier, terms.worlds)
     wanted.check(table.schema.names)
+    check_types(table.schema, (name for name in own if name in table.schema.names))
     names = [*wanted.among(table.schema.names), *(name for name in own if name in table.schema.names)]
     read = table.select(list(dict.fromkeys(names))) if names else table
 
@@ -96,4 +104,4 @@ def open_table(data: Any, terms: Terms, also: Sequence[str]) -> Table:
             yield start, batch
             start += batch.num_rows
 
-    return Table(tuple(read.schema.names), batches, table.num_rows)
+    return Table(tuple(read.schema.names), batches, table.num_rows, tuple(table.schema.names))

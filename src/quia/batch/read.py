@@ -151,12 +151,14 @@ def open_source(
         # Not even if it is not asked for: the summary would take the column for an answer.
         if taken := next((name for name in ids if name in answer_names()), None):
             raise InstanceError(f"the column {taken!r} cannot be carried along, as answers are called so; rename it")
-        asked = [*wanted.among(schema.names), *(name for name in also if name in schema.names)]
-        _check_types(schema, asked)
+        tested = wanted.among(schema.names)
+        check_types(schema, tested, ", which the classifier tests,")
+        also = [name for name in also if name in schema.names]
+        check_types(schema, also)
     except InstanceError as fault:
         raise InstanceError(f"{path}: {fault}") from None
     # For a constant classifier, some column must be read to know how many rows there are.
-    read = tuple(dict.fromkeys([*ids, *asked])) or tuple(schema.names[:1])
+    read = tuple(dict.fromkeys([*ids, *tested, *also])) or tuple(schema.names[:1])
     layout = arrow().schema([schema.field(name) for name in read])
     texts, empties = _texts(layout, ids), empty_states(classifier)
     return Source(path, kind, found.files, layout, found.rows, found.exact, table, names, texts, empties)
@@ -177,16 +179,16 @@ def empty_states(classifier: Classifier) -> frozenset[str]:
     return frozenset(variable.name for variable in tested if not variable.is_missing(""))
 
 
-def _check_types(schema: pa.Schema, tested: Sequence[str]) -> None:
-    """Refuse columns of values that are no states, such as lists."""
+def check_types(schema: pa.Schema, names: Iterable[str], what: str = "") -> None:
+    """Refuse columns of values that are no states, such as lists; the sentence says `what` they are."""
     pa = arrow()
-    for name in tested:
+    for name in names:
         kind = schema.field(name).type
         try:
             pa.array([], kind).dictionary_encode()
         except pa.ArrowNotImplementedError:
             raise InstanceError(
-                f"the column {name!r}, which the classifier tests, is of type {kind}; make it one of texts or numbers"
+                f"the column {name!r}{what} is of type {kind}; make it one of texts or numbers"
             ) from None
 
 

@@ -155,7 +155,7 @@ def as_table(data: Any, variables: Sequence[Variable]) -> pa.Table:
         if isinstance(data, Mapping):
             return pa.table(dict(data))
         return _from_rows(pa, data, variables)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as fault:
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, TypeError) as fault:
         raise InstanceError(f"the data cannot be made a table: {fault}") from None
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import shlex
-import sys
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -131,6 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
         "--compare": arguments.compare,
     }
     refuse_same_files(inputs, outputs)
+    _refuse_unwritable(outputs)
     classifier = load_model(arguments)
     other = _other(arguments)
     options, compare_options = _options(arguments), _compare_options(arguments)
@@ -139,7 +139,7 @@ def run(arguments: argparse.Namespace) -> int:
         None if arguments.compare is None else file_facts(arguments.compare),
         options or None,
         compare_options or None,
-        shlex.join(["quia", *sys.argv[1:]]),
+        arguments.command_line,
         arguments.case,
     )
     asked: dict[str, Any] = {
@@ -169,6 +169,24 @@ def run(arguments: argparse.Namespace) -> int:
     if "-" not in outputs.values():
         write(text(document))
     return 3 if document.unfinished else 0
+
+
+def _refuse_unwritable(outputs: dict[str, str | None]) -> None:
+    """Refuse before the work what cannot be written after it."""
+    if list(outputs.values()).count("-") > 1:
+        raise QuiaError("-o and --json are both -, and stdout takes one; write one of them to a file")
+    for option, file in outputs.items():
+        if file is None or file == "-":
+            continue
+        folder = Path(file).absolute().parent
+        if Path(file).is_dir():
+            raise QuiaError(f"{option} is {file!r}, which is a folder; name a file in it")
+        if not folder.is_dir():
+            raise QuiaError(
+                f"{option} is {file!r}, but there is no folder {str(folder)!r}; make it, or write elsewhere"
+            )
+        if not os.access(folder, os.W_OK) and not Path(file).exists():
+            raise QuiaError(f"{option} is {file!r}, but nothing can be written to {str(folder)!r}; write elsewhere")
 
 
 def _write(arguments: argparse.Namespace, document: Document, page: Any) -> None:
@@ -230,19 +248,19 @@ def _order(text: str) -> tuple[str, list[str]]:
 def _journal(arguments: argparse.Namespace, facts: Any, asked: dict[str, Any]) -> Journal | None:
     """What is done of this audit, beside the first file that it is written to; None if it is written to no file."""
     from quia import __version__
+    from quia.auditing.audit import data_facts
     from quia.auditing.document import SCHEMA
     from quia.auditing.reading import plain
     from quia.batch.journal import open_journal
-    from quia.identity import file_facts
 
     output = next((Path(file) for file in (arguments.output, arguments.json) if file not in (None, "-")), None)
-    if output is None or not output.absolute().parent.is_dir() or (output.exists() and not output.is_file()):
+    if output is None or (output.exists() and not output.is_file()):
         return None
     told = {
         "version": __version__,
         "model": plain([facts.model, facts.options]),
         "compared": plain([facts.compared, facts.compare_options]),
-        "input": plain(file_facts(arguments.data)),
+        "input": plain(data_facts(arguments.data)),
         "settings": hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest(),
     }
     path = output.with_name(f"{output.name}.journal")
