@@ -643,7 +643,7 @@ def test_another_audit_is_not_gone_on_with(
         "model": [other, table, *ASKED],
         "compared": [MODEL, table, *ASKED, "--compare", other],
         "input, or it has changed since": [MODEL, changed, *ASKED],
-        "settings": [MODEL, table, *ASKED, "--cover", "0.5"],
+        "set of options": [MODEL, table, *ASKED, "--cover", "0.5"],
     }.items():
         code, out, err = run(capsys, *asked, "-o", page)
         assert (code, out) == (2, "")
