@@ -82,7 +82,7 @@ class Protection:
         first, which, _ = distinct(rest)
         by_rest = np.argsort(which, kind="stable")
         starts = np.searchsorted(which[by_rest], np.arange(len(first) + 1))
-        impossible = next(iter(self.terms.worlds.impossible), UNKNOWN)
+        impossible = list(self.terms.worlds.impossible)
         groups = self._in_groups(combinations)
         order = np.random.default_rng(18).permutation(len(first))
         step = max(1, _CELLS // max(1, len(combinations) * rest.shape[1]))
@@ -94,7 +94,7 @@ class Protection:
             classes = self._classes(classifier, every).reshape(len(some), len(combinations))
             rows = np.concatenate([by_rest[starts[r] : starts[r + 1]] for r in some.tolist()])
             of_row = np.repeat(np.arange(len(some)), np.diff(starts)[some])
-            yield rows, _Outcome(classes[of_row], classes[of_row] != impossible, combinations, groups)
+            yield rows, _Outcome(classes[of_row], ~np.isin(classes, impossible)[of_row], combinations, groups)
 
     @staticmethod
     def _classes(classifier: object, every: Ints) -> Ints:
