@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import quia
 from audit_oracle import Case, random_case
 from contract import World
 from quia.asking import Terms
@@ -242,6 +243,15 @@ def _check_told(rows: Rows, parting: Parting, of_row: Sequence[int]) -> None:
         assert group.right == sum(int(rows.repeats[row]) for row in right)
 
 
+def test_few_numbers_of_a_feature_are_parted_one_by_one() -> None:
+    """Of a feature that is a number but is not tested, and nobody is left out or in no band."""
+    values = [3.0, 1.0, None, 2.0, 3.0]
+    rows = column_rows(values, [1] * 5)
+    parting = parting_of_column(rows, "x", Variable.line("x"))
+    assert [literal.text for literal in parting.literals] == ["<= 1", "(1, 2]", "> 2"]
+    assert parting.of_row.tolist() == [2, 0, -1, 1, 2]
+
+
 def test_bands_of_a_variable_part_its_states() -> None:
     for seed in range(200):
         rng = Random(seed)
@@ -320,6 +330,28 @@ def test_what_hangs_on_features_by_deciding_and_by_escape(
                 assert rank[case.decision] > rank[int(asked.rows.decision[case.row])]
     assert differing
     assert left_out < every
+
+
+def test_nobody_fares_better_as_the_own_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within a band of numbers decisions may differ: that is no other group."""
+    edges = [{"if": "< 0", "to": "no"}, {"if": ">= 19", "to": "yes"}]
+    edges += [{"if": f"[{n}, {n + 1})", "to": "yes" if n % 2 else "no"} for n in range(19)]
+    leaves = {"no": {"class": "no"}, "yes": {"class": "yes"}}
+    nodes = {"x": {"test": "x", "edges": edges}, **leaves}
+    graph = quia.DecisionGraph.from_dict(
+        {"quia": 1, "variables": {"x": {"kind": "numeric"}}, "classes": ["no", "yes"], "root": "x", "nodes": nodes}
+    )
+    terms = Terms.of(graph)
+    rows = read_rows(open_table([{"x": n % 20} for n in range(100)], terms, []), terms, [])
+    parting = parting_of_states(rows, graph.variables[0], rows.states[:, 0])
+    assert len(parting.literals) == 5
+    grouping = grouping_of(rows, [parting])
+    protection = hanging.Protection(rows, terms, grouping, (0,), (0, 1))
+    found = protection.found(Clock())[0]
+    for group in found.groups:
+        assert group.better == {name: group.of // 2 for name in grouping.names if name != group.group}
+    monkeypatch.setattr(hanging, "MOST_COMBINATIONS", 0)
+    assert protection.found(Clock())[0] == found
 
 
 @pytest.mark.parametrize("how", HOW)
