@@ -140,7 +140,7 @@ def test_the_page_has_the_numbers_of_the_results(measured, results, tmp_path):
     assert "| made | 1,234 | 10 ms | 20 ms | 30 ms | 3.0 | 7 of 7 in 10 s | 0.5× |" in text
     assert "5 of 7 rows complete in 5 s, 400 ms" in words and "1,200,000 leaves is loaded in 3 s" in words
     assert "| made | one sufficient reason | 10 ms, 6 of 7 | 500 ms | 50× | 3.0 | 4.0 | 2 of 7 | 0 |" in text
-    assert "| rules                            |  754 ms |" in text and "It took 60.5 s, with a limit of 60 s." in words
+    assert re.search(r"\| rules +\| +754 ms \|", text) and "It took 60.5 s, with a limit of 60 s." in words
     assert "6 rules cover 36,095 of 40,031 rows that are decided yes" in words and "in 1 s of CPU, 2× the" in words
     assert "281 claims hold, 0 are refuted, 14 not checked" in words
     assert "on 16 of the 16 answers that it finishes" in text
