@@ -137,7 +137,8 @@ def sentences(result: dict[str, Any]) -> list[str]:
     )
     if "rival" in result:
         own, rival = result["steps"].get(STEPS["what hangs on"]), result["rival"]
-        ratio = "" if own is None else f", {ratio_text(rival['cpu'] / own)} the audit's step"
+        is_whole = all(each["of"] == result["decided"] for each in result["hanging"])  # else it did less than the loop
+        ratio = "" if own is None or not is_whole else f", {ratio_text(rival['cpu'] / own)} the audit's step"
         counts = " and ".join(f"{rows:,}" for rows in rival["rows"])
         said.append(
             f"What hangs on protected features, by {rival['calls']} calls of the library's predict: {counts} decisions,"
