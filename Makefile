@@ -3,7 +3,7 @@
 # make coverage  which branches the quick tests do not take
 # make check  lint, types, formatting
 # make docs   the site, in docs/_build; warnings are errors
-# make bench  the paper's table, quickly; BENCH="kernel" measures that instead, or circuits, batch, widths, worlds, additive, peers
+# make bench  the paper's table, quickly; BENCH="kernel" measures that instead, or circuits, batch, widths, worlds, additive, audit, peers
 # make dist   sdist and wheel, installed into an empty environment and tried there
 # make sanitize, make fuzz  look for faults in the kernel
 # make mutants  put faults into the core and print those that no test notices

@@ -19,6 +19,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # benchmarks/ is beside this folder, not installed
 
+from measured_audit import audits
 from measured_ensembles import forests, published, rivals
 from measured_peers import agreement, filled, listed, others, peers, table
 from measured_worlds import advice, costs, gains
@@ -43,6 +44,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "advice.json": ("worlds", "--dice", "100", "--json", "{to}"),
     "ensembles.json": ("ensembles", "--json", "{to}"),
     "additive.json": ("additive", "--json", "{to}"),
+    "audit.json": ("audit", "--json", "{to}"),
     "circuits.json": ("circuits", "--json", "{to}"),
     "peers": ("peers", "--rows", "8", "--limit", "10", "--out", "{to}"),
 }
@@ -272,6 +274,7 @@ BLOCKS: dict[str, Block] = {
     "forests": ("ensembles.json", forests),
     "rivals": ("ensembles.json", rivals),
     "additive": ("additive.json", additive),
+    "audits": ("audit.json", audits),
     "circuits": ("circuits.json", circuits),
     "necessary": ("circuits.json", necessary),
     "peers": ("peers", peers),

@@ -48,10 +48,19 @@ def results(tmp_path_factory):
     assert main(["circuits", "--most", "10000", "--json", str(home / "circuits.json")]) == 0
     few = ["--features", "8", "--rows", "20", "--limit", "0.1"]
     assert main(["additive", "--quick", *few, "--json", str(home / "additive.json")]) == 0
+    (home / "audit.json").write_text(json.dumps(audit()))
     (home / "ensembles.json").write_text(json.dumps(ensembles()))
     (home / "peers").mkdir()
     (home / "peers" / "peers.json").write_text(json.dumps({"results": list(answers()), "notes": []}))
     return home
+
+
+def audit():
+    check = {"cpu": 2.5, "wall": 3.0, "limit": 300.0, "holds": 281, "not_checked": 14, "refuted": []}
+    rules = [{"class": "yes", "rules": 6, "covered": 36_095, "of": 40_031}]
+    line = {"name": "made", "rows": 48_842, "decided": 48_693, "cpu": 1.33, "wall": 60.5, "limit": 60.0, "check": check}
+    line |= {"steps": {"rules": 0.754, "what hangs on protected features": 0.5}, "rules": rules, "hanging": []}
+    return {"results": [line, line | {"limit": None, "rival": {"rows": [3, 4], "calls": 28, "cpu": 1.0}}]}
 
 
 def ensembles():
@@ -131,6 +140,9 @@ def test_the_page_has_the_numbers_of_the_results(measured, results, tmp_path):
     assert "| made | 1,234 | 10 ms | 20 ms | 30 ms | 3.0 | 7 of 7 in 10 s | 0.5× |" in text
     assert "5 of 7 rows complete in 5 s, 400 ms" in words and "1,200,000 leaves is loaded in 3 s" in words
     assert "| made | one sufficient reason | 10 ms, 6 of 7 | 500 ms | 50× | 3.0 | 4.0 | 2 of 7 | 0 |" in text
+    assert re.search(r"\| rules +\| +754 ms \|", text) and "It took 60.5 s, with a limit of 60 s." in words
+    assert "6 rules cover 36,095 of 40,031 rows that are decided yes" in words and "in 1 s of CPU, 2× the" in words
+    assert "281 claims hold, 0 are refuted, 14 not checked" in words
     assert "on 16 of the 16 answers that it finishes" in text
     assert "4 ms (500 ms wall), 6 of 8" in text and "88 % do not force the decision, 12 % are more than needed" in text
     assert {file.name for file in (tmp_path / "pictures" / "measured").iterdir()} == set(measured.PICTURES)
@@ -157,6 +169,7 @@ def test_what_is_run_is_what_the_commands_take(measured, tmp_path, monkeypatch):
         "worlds",
         "ensembles",
         "additive",
+        "audit",
         "peers",
     ]  # no circuits
     for command in ran:

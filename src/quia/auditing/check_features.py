@@ -49,7 +49,7 @@ def feature_claims(place: str, said: Feature, world: World, rows: Rows | None, s
         yield depends_claim(f"{place}.matters", what, proof, [said.feature], world)
     if said.alone is not None:
         alone = f"{said.feature} alone could change {said.alone.rows:,} of {said.alone.of:,} decisions"
-        yield Claim(f"{place}.alone", alone, check_alone)
+        yield Claim(f"{place}.alone", alone, check_alone, hard=True)
     if said.shortest is not None:
         told = f"{said.feature} is in a shortest reason of {said.shortest.rows:,} of {said.shortest.of:,} decisions"
         yield Claim(f"{place}.shortest", f"{told} (recounted by the same code)", check_shortest, hard=True)

@@ -7,6 +7,7 @@ is not cut, the classifier is asked for an escape in which nothing else changes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
@@ -67,7 +68,8 @@ class Protection:
             else:
                 for row in self.rows.in_fixed_order().tolist():
                     clock()
-                    tally.add_one(row, self._asked(row, clock))
+                    with suppress(_Uncertain):
+                        tally.add_one(row, self._asked(row, clock))
         except OutOfTime:
             pass  # what was looked at so far is what is told, with its number
         return tally.hanging(), tally.worst()
@@ -82,7 +84,7 @@ class Protection:
         first, which, _ = distinct(rest)
         by_rest = np.argsort(which, kind="stable")
         starts = np.searchsorted(which[by_rest], np.arange(len(first) + 1))
-        impossible = next(iter(self.terms.worlds.impossible), UNKNOWN)
+        impossible = list(self.terms.worlds.impossible)
         groups = self._in_groups(combinations)
         order = np.random.default_rng(18).permutation(len(first))
         step = max(1, _CELLS // max(1, len(combinations) * rest.shape[1]))
@@ -94,7 +96,7 @@ class Protection:
             classes = self._classes(classifier, every).reshape(len(some), len(combinations))
             rows = np.concatenate([by_rest[starts[r] : starts[r + 1]] for r in some.tolist()])
             of_row = np.repeat(np.arange(len(some)), np.diff(starts)[some])
-            yield rows, _Outcome(classes[of_row], classes[of_row] != impossible, combinations, groups)
+            yield rows, _Outcome(classes[of_row], ~np.isin(classes, impossible)[of_row], combinations, groups)
 
     @staticmethod
     def _classes(classifier: object, every: Ints) -> Ints:
@@ -136,13 +138,21 @@ class Protection:
                 inside = region.intersection(Region(classifier.variables, where))
                 if self._escaped(question, every - better_classes, inside, clock) is not None:
                     better.append(group)
-        can_differ = bool(reached) or Explanation(classifier, {}, question).can_differ(self.variables)
-        return _Reached(reached, tuple(better), can_differ)
+        return _Reached(reached, tuple(better), bool(reached) or self._can_differ(states, own, region))
+
+    def _can_differ(self, states: Sequence[int], own: int, region: Region) -> bool:
+        """Whether there are two possible worlds that a row is, or could be with other protected features."""
+        terms = self.terms
+        one = terms.worlds.member(terms.worlds.possible.intersection(region))
+        if one is None:
+            return False
+        known = [one[v] if v in self.variables and s == UNKNOWN else s for v, s in enumerate(states)]
+        return Explanation(terms.classifier, {}, terms.question(known, own)).can_differ(self.variables)
 
     def _escaped(
         self, question: Question, keeps: frozenset[int], region: Region, clock: Clock
     ) -> tuple[int, ...] | None:
-        """An instance of a region with a class that is not among some, certain whatever is unknown."""
+        """An instance of a region with a class that is not among some; _Uncertain if that hangs on what is unknown."""
         asked = replace(question, keeps=keeps | self.terms.worlds.impossible)
         found = escape_within(self.terms.classifier, asked, region, clock)
         if found is None:
@@ -151,7 +161,9 @@ class Protection:
             own if own == UNKNOWN and v not in self.variables else new
             for v, (own, new) in enumerate(zip(question.states, found, strict=True))
         ]
-        return tuple(found) if class_of(self.terms.classifier, certain) >= 0 else None
+        if class_of(self.terms.classifier, certain) < 0:
+            raise _Uncertain
+        return tuple(found)
 
 
 def class_of(classifier: object, states: Sequence[int]) -> int:
@@ -160,6 +172,10 @@ def class_of(classifier: object, states: Sequence[int]) -> int:
         return int(classifier.decide(states))  # type: ignore[attr-defined]
     except MissingValue:
         return -1
+
+
+class _Uncertain(Exception):
+    """Whether a row could become something hangs on what is not known of it, and one escape does not tell."""
 
 
 class _Outcome(NamedTuple):
