@@ -69,6 +69,11 @@ class Case:
         )
 
     @cached_property
+    def left(self) -> list[list[int]]:
+        """The states of each variable that some possible world has."""
+        return [sorted({world[v] for world in self.worlds}) for v in range(len(self.variables))]
+
+    @cached_property
     def possible(self) -> set[World]:
         return set(self.worlds)
 
@@ -351,10 +356,22 @@ def _pair(case: Case, changing: Sequence[int], is_asked: Callable[[World, World]
     return None
 
 
-def _reached(case: Case, at: int, changing: Sequence[int]) -> dict[tuple[int, ...], int]:
-    """The class of a row with each possible combination of some variables' states, where it is surely that."""
+def _known(variable: Variable) -> list[int]:
+    """The states of a variable that are not those of missing values, if it has any."""
+    missing = [s for s in range(variable.size) if variable.is_missing_state(s)]
+    if variable.labels is not None and variable.no_value is not None:
+        missing = [variable.labels.index(variable.no_value)]
+    return [s for s in range(variable.size) if s not in missing]
+
+
+def _reached(case: Case, at: int, changing: Sequence[int], known: bool = True) -> dict[tuple[int, ...], int]:
+    """The class of a row with each possible combination of some variables' states, where it is surely that.
+
+    They are `known`: nobody is in a group for which a value is missing.
+    """
     found = {}
-    for states in product(*(range(case.variables[v].size) for v in changing)):
+    choices = [_allowed(case, v) if known else range(case.variables[v].size) for v in changing]
+    for states in product(*choices):
         changed = list(case.states[at])
         for v, state in zip(changing, states, strict=True):
             changed[v] = state
@@ -366,7 +383,13 @@ def _reached(case: Case, at: int, changing: Sequence[int]) -> dict[tuple[int, ..
 
 
 def _is_changed(case: Case, at: int, changing: Sequence[int]) -> bool:
-    return any(label not in (-1, case.found[at]) for label in _reached(case, at, changing).values())
+    return any(label not in (-1, case.found[at]) for label in _reached(case, at, changing, False).values())
+
+
+def _allowed(case: Case, v: int) -> list[int]:
+    """The states that a protected variable can change to: those that are known, if `within` leaves any."""
+    left = case.left[v]
+    return [s for s in left if s in _known(case.variables[v])] or left
 
 
 def _feature(case: Case, at: int) -> doc.Feature:
@@ -403,7 +426,16 @@ def _protected(case: Case, names: Sequence[str]) -> doc.Protected:
         title: {at for at, row in enumerate(case.rows) if all(holds(row) for _, _, holds, _ in group)}
         for title, group in groups.items()
     }
-    pair = _pair(case, changing, lambda one, other: case.truth[one] != case.truth[other])
+    choices = {v: _allowed(case, v) for v in changing}
+
+    def is_known(world: World) -> bool:
+        return all(world[v] in choices[v] for v in changing)
+
+    pair = _pair(
+        case,
+        changing,
+        lambda one, other: case.truth[one] != case.truth[other] and is_known(one) and is_known(other),
+    )
     return doc.Protected(
         features=tuple(names),
         in_model=in_model,
@@ -422,10 +454,17 @@ def _of_one(case: Case, name: str) -> list[tuple[str, Any, Callable[[Any], bool]
             (f"{name}={site}", {"feature": name, "in": [site], "text": site}, lambda row, s=site: row[name] == s, None)
             for site in SITES
         ]
-    literals = [Literal(variable, ((state, state),)) for state in range(variable.size)]
+    literals = [(Literal(variable, ((state, state),)), state) for state in range(variable.size)]
+    numbers = sorted({float(row[name]) for row in case.rows if variable.is_numeric and row[name] is not None})
+    if variable.is_numeric and 0 < len(numbers) <= 6:  # few values are groups by themselves, whatever the model cuts
+        cuts = [(number, side) for number in numbers for side in ("before", "after")]
+        finer = Variable.numeric(name, cuts, missing=variable.missing, single=variable.single)
+        pairs = [(finer.encode(number), variable.encode(number)) for number in numbers]
+        pairs += [(finer.size - 1, variable.size - 1)] if variable.missing else []
+        literals = [(Literal(finer, ((own, own),)), state) for own, state in pairs]
     return [
         (str(literal), literal.condition, lambda row, literal=literal: literal.holds(row[name]), state)
-        for state, literal in enumerate(literals)
+        for literal, state in literals
     ]
 
 

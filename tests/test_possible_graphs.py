@@ -179,7 +179,9 @@ def test_a_biased_pair_is_possible(seed: int) -> None:
         pairs: dict[World, set[int]] = {}
         for world, label in subject.table.items():
             pairs.setdefault(tuple(s for v, s in enumerate(world) if v not in protected), set()).add(label)
-        found = subject.classifier.differing(protected)
+        every = [label for label in range(len(subject.classifier.classes)) if label != impossible]
+        asked = Contrast(tuple(protected), frozenset((a, b) for a in every for b in every if a != b))
+        found = subject.classifier.find_pair(asked, Region(subject.variables), Clock())
         about = (subject.d, impossible, protected, found)
         assert (found is not None) == any(len(labels - {impossible}) > 1 for labels in pairs.values()), about
         if found is not None:

@@ -25,9 +25,11 @@ from quia.auditing.table import open_table
 from quia.auditing.telling import told
 from quia.batch.journal import Journal
 from quia.classifier import Classifier, loaded
+from quia.cuts import number_text
 from quia.errors import InstanceError, shown
 from quia.files import reading
 from quia.identity import file_facts, now
+from quia.literal import all_of
 from quia.patience import Clock
 
 
@@ -171,8 +173,9 @@ def run(
             raise InstanceError(f"the label is {label!r}, which is a feature of the model; name another column")
     for name in names:
         table.require(name, "protected")
-    own = {terms.variables[v].name for v in terms.classifier.tested}
-    rows = read_rows(table, terms, [name for name in dict.fromkeys([label, *names]) if name and name not in own])
+        if name == label:
+            raise InstanceError(f"{name!r} is the label and protected, too; leave out one of the two")
+    rows = read_rows(table, terms, [name for name in dict.fromkeys([label, *names]) if name])
     if not rows.total:
         raise InstanceError("the table has no rows; an audit needs at least one")
     subject = Subject(terms, table, rows, rank)
@@ -225,5 +228,12 @@ def model_facts(classifier: Classifier, file: FileFacts | None) -> ModelFacts:
         tuple(classifier.classes),
         len(classifier.variables),
         len(classifier.tested),
-        tuple(classifier.notes),
+        (*classifier.notes, *_ranges(classifier)),
     )
+
+
+def _ranges(classifier: Classifier) -> list[str]:
+    """Between which numbers what is proved holds, where numbers are added up as they are."""
+    lines = [variable for variable in classifier.variables if variable.is_line and variable.range is not None]
+    told = (f"{v.name} from {number_text(v.range[0])} to {number_text(v.range[1])}" for v in lines if v.range)
+    return [f"What is proved holds for {all_of(told)}."] if lines else []

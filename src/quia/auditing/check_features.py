@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from quia.auditing.check_sums import never_turns
 from quia.auditing.check_world import World
 from quia.auditing.checked import Claim, NotChecked, Wrong
 from quia.auditing.document import Feature, Monotone, Monotonicity, Proof, Settings, Share
+from quia.auditing.known import with_known
 from quia.errors import listed, shown
 from quia.patience import Clock
 
@@ -101,11 +103,22 @@ class Shortest:
         return {name: found.share(v, every) for v, name in enumerate(names)}
 
 
-def depends_claim(place: str, says: str, proof: Proof, features: Collection[str], world: World) -> Claim:
-    """Whether decisions depend on some features: a pair of instances shows it, or a proof that there is none."""
+def depends_claim(
+    place: str, says: str, proof: Proof, features: Collection[str], world: World, *, known: bool = False
+) -> Claim:
+    """Whether decisions depend on some features: a pair of instances shows it, or a proof that there is none.
+
+    If these are to be `known`, no value of them is missing in either.
+    """
 
     def check(clock: Clock) -> None:
-        _check_proof(proof, world, features, lambda a, b: a != b, None, clock)
+        places = [world.place(feature) for feature in features] if known else []
+        asked = replace(world, terms=with_known(world.terms, places))
+        for values in () if proof.pair is None else (proof.pair.one, proof.pair.other):
+            states = dict(zip(world.index, world.asked.encode(values), strict=True)) if places else {}
+            if lacking := [n for n, s in states.items() if n in features and not asked.has(n, s)]:
+                raise Wrong(f"{lacking[0]} is missing in one of the two")
+        _check_proof(proof, world if proof.pair is not None else asked, features, lambda a, b: a != b, None, clock)
         if proof.pair is not None and proof.pair.decisions[0] == proof.pair.decisions[1]:
             raise Wrong(f"both are decided {proof.pair.decisions[0]!r}")
 

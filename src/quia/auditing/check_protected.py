@@ -33,7 +33,7 @@ def protected_claims(
         yield _worst_claim(f"{place}.worst[{at}]", case, said, world, rows, settings)
     if said.depends.can is not None:
         can = "decisions can depend on" if said.depends.can else "no decision depends on"
-        yield depends_claim(f"{place}.depends", f"{can} {together}", said.depends, said.in_model, world)
+        yield depends_claim(f"{place}.depends", f"{can} {together}", said.depends, said.in_model, world, known=True)
 
 
 def _check_features(said: Protected, world: World, settings: Settings) -> None:
@@ -102,7 +102,7 @@ def _hanging_claims(
     place: str, said: Protected, hanging: Hanging, world: World, rows: Rows | None, settings: Settings
 ) -> Iterator[Claim]:
     def reach(clock: Clock) -> Reach:
-        return needed(rows).reach([world.place(name) for name in said.in_model], clock)
+        return needed(rows).reach([world.place(name) for name in said.in_model], clock, known=True)
 
     def check_rows(clock: Clock) -> None:
         found = reach(clock)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from quia.auditing.check_world import World, are_same
 from quia.auditing.checked import NotChecked, Wrong
 from quia.auditing.document import Values
+from quia.auditing.known import with_known
 from quia.auditing.said import Said
 from quia.batch.missing import encode_decided
 from quia.batch.table import Faults, States, as_table, distinct, numbers_of, to_numpy, whole, with_columns
@@ -22,7 +23,7 @@ from quia.errors import InstanceError, MissingValue, shown
 from quia.patience import Clock
 from quia.ranges import members, size
 from quia.values import is_missing
-from quia.variables import Variable
+from quia.variables import UNKNOWN, Variable
 
 Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
@@ -149,15 +150,18 @@ class Rows:
             raise Wrong(f"row {number} is given without its value for {needed[0]}")
         return number - 1
 
-    def reach(self, changing: Sequence[int], clock: Clock) -> Reach:
-        """What the rows that have a decision would be decided if some variables changed, all else the same."""
-        key = tuple(changing)
+    def reach(self, changing: Sequence[int], clock: Clock, *, known: bool = False) -> Reach:
+        """What the rows that have a decision would be decided if some variables changed, all else the same.
+
+        If it is to be `known` what they are, they do not change to a missing value.
+        """
+        key = (known, *changing)
         if key not in self._reached:
-            self._reached[key] = _reach(self, key, clock)
+            self._reached[key] = _reach(self, tuple(changing), clock, known)
         return self._reached[key]
 
     @cached_property
-    def _reached(self) -> dict[tuple[int, ...], Reach]:
+    def _reached(self) -> dict[tuple[int | bool, ...], Reach]:
         return {}
 
 
@@ -166,7 +170,7 @@ class Reach:
     """For the decided `rows`, by their kind, the class with each combination of the changing variables' states.
 
     A class is the model's, NONE for what is impossible, UNTOLD where it depends on what is missing. `own` is the place
-    of each row's own combination, -1 where a state of it is not known.
+    of each row's own combination, -1 where a value of it is missing or not known.
     """
 
     rows: Ints
@@ -174,6 +178,7 @@ class Reach:
     combinations: tuple[tuple[int, ...], ...]
     classes: npt.NDArray[np.int16]
     own: Ints
+    is_unknown: Bools
     decision: Ints
 
     def becoming(self, label: int) -> Bools:
@@ -203,12 +208,13 @@ class Reach:
         possible: Any = self.classes != NONE
         count = possible.sum(axis=1)[self.kind]
         has_own: Any = (self.own >= 0) & possible[self.kind, np.maximum(self.own, 0)]
-        return np.asarray((count - has_own == 0) | ((self.own < 0) & (count <= 1)))
+        return np.asarray((count - has_own == 0) | (self.is_unknown & (count <= 1)))
 
 
-def _reach(rows: Rows, changing: tuple[int, ...], clock: Clock) -> Reach:
+def _reach(rows: Rows, changing: tuple[int, ...], clock: Clock, known: bool) -> Reach:
     world = rows.world
-    possible = [world.terms.worlds.possible.states(v) for v in changing]
+    worlds = with_known(world.terms, changing if known else ()).worlds
+    possible = [worlds.possible.states(v) for v in changing]
     chosen = np.flatnonzero(rows.is_decided)
     number = int(np.prod([float(size(ranges)) for ranges in possible]))
     also = [v for v in changing if v not in world.asked.tested]
@@ -230,7 +236,8 @@ def _reach(rows: Rows, changing: tuple[int, ...], clock: Clock) -> Reach:
         classes[:, at] = np.where(np.isin(found, list(impossible)), NONE, found)
     places = {combination: at for at, combination in enumerate(combinations)}
     own = np.array([places.get(tuple(row), -1) for row in own_states.tolist()], np.int64).reshape(len(chosen))
-    return Reach(chosen, kind, combinations, classes, own, rows.decision[chosen])
+    is_unknown = (own_states == UNKNOWN).any(axis=1)
+    return Reach(chosen, kind, combinations, classes, own, is_unknown, rows.decision[chosen])
 
 
 def decided(classifier: Classifier, states: States, clock: Clock | None = None) -> Ints:

@@ -16,6 +16,7 @@ from quia.errors import MissingValue, QuiaError, brief, did_you_mean, listed, sh
 from quia.literal import State, all_of
 from quia.patience import Clock
 from quia.question import Question
+from quia.ranges import covers
 from quia.region import Region
 from quia.values import is_missing
 from quia.variables import UNKNOWN, Variable, decide_instance
@@ -66,6 +67,10 @@ class World:
         if name not in classes:
             raise Wrong(f"{shown(name)} is no class{did_you_mean(name, classes)}; the classes are {listed(classes)}")
         return classes.index(name)
+
+    def has(self, feature: str, state: int) -> bool:
+        """Whether a feature can be in a state; any, if that is not known."""
+        return state == UNKNOWN or covers(self.terms.worlds.possible.states(self.place(feature)), state)
 
     def place(self, feature: str) -> int:
         """The place of a feature."""

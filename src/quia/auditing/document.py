@@ -249,6 +249,7 @@ class GroupHanging:
 class Hanging:
     """How many decisions would change if only protected features changed, from which to which, and for whom.
 
+    They change to other values, not to a missing one.
     `fixed` rows have no possible world that differs in these features alone. A row counts in each turn it could take.
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -13,8 +13,10 @@ from quia.auditing.decisions import confusion_in, decided_as
 from quia.auditing.document import Condition, Group
 from quia.auditing.rows import Ints, Rows
 from quia.batch.table import numbers_of
+from quia.cuts import Cut
 from quia.errors import InstanceError
 from quia.literal import Literal, all_of
+from quia.ranges import Ranges
 from quia.reference import admitting
 from quia.variables import Variable
 
@@ -27,11 +29,15 @@ MOST_VALUES = 100
 
 @dataclass(frozen=True, eq=False)
 class Parting:
-    """Rows parted by one feature: literals that exclude each other, and which of them holds of each row (-1: none)."""
+    """Rows parted by one feature: literals that exclude each other, and which of them holds of each row (-1: none).
+
+    `touched` are, for each literal, the states of the model's variable that it has values in.
+    """
 
     variable: Variable
     literals: tuple[Literal, ...]
     of_row: Ints
+    touched: tuple[Ranges, ...]
 
     def of_states(self, states: Ints) -> Ints:
         """Which of the literals holds of each of some states of the variable."""
@@ -83,8 +89,31 @@ def parting_of_states(rows: Rows, variable: Variable, states: Ints) -> Parting:
     else:
         ranges = [(state, state) for state in range(variable.size)]
     literals = tuple(Literal(variable, (each,)) for each in ranges)
-    bare = Parting(variable, literals, np.zeros(0, np.int64))
-    return Parting(variable, literals, bare.of_states(states))
+    bare = Parting(variable, literals, np.zeros(0, np.int64), tuple((each,) for each in ranges))
+    return replace(bare, of_row=bare.of_states(states))
+
+
+def parting_of_values(rows: Rows, variable: Variable, states: Ints) -> Parting | None:
+    """Rows parted by a number that has few values in the table, each value a group; None if it has many.
+
+    A model may not tell them apart: `sex = 0` and `sex = 1` are two groups even if it never asks.
+    """
+    values, codes = rows.values[variable.name], rows.also[variable.name]
+    numbers = _numbers(variable.name, values)
+    if numbers is None or not 0 < len(np.unique(numbers)) <= MOST_STATES:
+        return None
+    ends = sorted(set(numbers.tolist()))
+    cuts = [cut for end in ends for cut in (Cut(end, False), Cut(end, True))]
+    made = Variable.numeric(variable.name, cuts, missing=variable.missing, single=variable.single)
+    own = [made.encode(end) for end in ends]
+    touched = [variable.encode(end) for end in ends]
+    of_row = _states_of([ends.index(number) for number in numbers.tolist()], codes)
+    if variable.missing:
+        own.append(made.size - 1)
+        touched.append(variable.size - 1)
+        of_row = np.where(states == variable.size - 1, len(ends), of_row)
+    literals = tuple(Literal(made, ((state, state),)) for state in own)
+    return Parting(made, literals, of_row, tuple(((state, state),) for state in touched))
 
 
 def parting_of_column(rows: Rows, name: str, variable: Variable | None = None) -> Parting:

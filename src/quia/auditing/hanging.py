@@ -18,6 +18,7 @@ import numpy as np
 from quia.asking import Terms
 from quia.auditing.document import GroupHanging, Hanging, Turn
 from quia.auditing.groups import Grouping
+from quia.auditing.known import known_states
 from quia.auditing.rows import Bools, Ints, Rows
 from quia.batch.table import distinct
 from quia.classifier import DecidesRows, escape_within, offers
@@ -26,6 +27,7 @@ from quia.explanation import Explanation
 from quia.patience import Clock, OutOfTime
 from quia.question import Question
 from quia.ranges import members, size
+from quia.reference import admitting
 from quia.region import Region
 from quia.variables import UNKNOWN
 
@@ -60,7 +62,7 @@ class Protection:
         """How many decisions hang on the features, of those rows that there was time for, and the worst of them."""
         tally = _Tally(self)
         possible = self.terms.worlds.possible
-        sizes = [size(possible.states(v)) for v in self.variables]
+        sizes = [size(known_states(self.terms.variables[v], possible.states(v))) for v in self.variables]
         try:
             if prod(sizes) <= MOST_COMBINATIONS:
                 for rows, outcome in self._decided(clock):
@@ -78,7 +80,8 @@ class Protection:
         """Rows and the classes they have with each combination, so many rows at a time."""
         classifier, possible = self.terms.classifier, self.terms.worlds.possible
         chosen = list(self.variables)
-        combinations = np.array(list(product(*(members(possible.states(v)) for v in chosen))), np.int64)
+        every_state = (members(known_states(classifier.variables[v], possible.states(v))) for v in chosen)
+        combinations = np.array(list(product(*every_state)), np.int64)
         rest = np.array(self.rows.states)
         rest[:, chosen] = 0
         first, which, _ = distinct(rest)
@@ -112,8 +115,10 @@ class Protection:
         found = np.ones((len(self.grouping.members), len(combinations)), bool)
         for place, parting in enumerate(self.grouping.partings):
             if parting.variable.name in names:
-                parts = parting.of_states(combinations[:, names.index(parting.variable.name)])
-                found &= np.array([member[place] for member in self.grouping.members])[:, None] == parts
+                v = names.index(parting.variable.name)
+                variable, column = self.terms.variables[self.variables[v]], combinations[:, v]
+                admitted = np.array([admitting(variable, states, column) for states in parting.touched])
+                found &= admitted[[member[place] for member in self.grouping.members]]
         return found
 
     def _asked(self, row: int, clock: Clock) -> _Reached:
@@ -121,7 +126,8 @@ class Protection:
         terms, classifier = self.terms, self.terms.classifier
         states, own = self.rows.states[row].tolist(), int(self.rows.decision[row])
         others = [v for v in classifier.tested if v not in self.variables]
-        region = Region.at(classifier.variables, states, others)
+        known = {v: known_states(terms.variables[v], terms.worlds.possible.states(v)) for v in self.variables}
+        region = Region.at(classifier.variables, states, others).replaced(known)
         question = terms.question(states, own)
         every = frozenset(range(len(terms.classes)))
         reached: dict[int, tuple[int, ...]] = {}
@@ -134,7 +140,8 @@ class Protection:
         for group in range(len(self.grouping.members)) if better_classes else ():
             if group != self.grouping.of_row[row]:
                 index = {terms.variables[v].name: v for v in self.variables}
-                where = {index[x.feature]: x.ranges for x in self.grouping.literals(group) if x.feature in index}
+                both = zip(self.grouping.partings, self.grouping.members[group], strict=True)
+                where = {index[p.variable.name]: p.touched[at] for p, at in both if p.variable.name in index}
                 inside = region.intersection(Region(classifier.variables, where))
                 if self._escaped(question, every - better_classes, inside, clock) is not None:
                     better.append(group)
@@ -219,8 +226,11 @@ class _Tally:
         certain = outcome.possible & (outcome.classes >= 0)
         differs = certain & (outcome.classes != own[:, None])
         hangs = differs.any(axis=1)
-        # Whatever a row is, it is one of the possible combinations, so that it needs another one to differ.
-        self._count(group, repeats, hangs, outcome.possible.sum(axis=1) < 2)
+        # A row is one of the possible combinations, unless a value of it is missing, and needs another one to differ.
+        states = asked.rows.states[rows][:, list(asked.variables)]
+        is_own = (states[:, None, :] == outcome.combinations[None, :, :]).all(axis=2) & outcome.possible
+        has_own = is_own.any(axis=1) | (states == UNKNOWN).any(axis=1)
+        self._count(group, repeats, hangs, outcome.possible.sum(axis=1) <= has_own)
         for c in range(len(self.turns)):
             turned = (differs & (outcome.classes == c)).any(axis=1)
             np.add.at(self.turns[:, c], own[turned], repeats[turned])

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from quia.auditing import comparison, rules
 from quia.auditing.document import Comparison, Hanging, Share
-from quia.auditing.groups import Grouping, Parting, grouping_of, parting_of_column, parting_of_states
+from quia.auditing.groups import Grouping, Parting, grouping_of, parting_of_column, parting_of_states, parting_of_values
 from quia.auditing.hanging import Protection
+from quia.auditing.known import with_known
 from quia.auditing.proofs import Found, changed_row, found_pair
 from quia.auditing.reasons import alone, in_shortest
 from quia.auditing.steps import Steps
@@ -20,6 +21,7 @@ from quia.batch.table import with_columns
 from quia.contrast import any_change, rising, worse
 from quia.literal import all_of
 from quia.patience import Clock
+from quia.ranges import covers
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -147,7 +149,9 @@ class Audited:
         v = self.asked.subject.index.get(name)
         if v is None or v not in self.terms.classifier.tested:
             return parting_of_column(self.rows, name, None if v is None else self.variables[v])
-        return parting_of_states(self.rows, self.variables[v], self.rows.states[:, v])
+        variable, states = self.variables[v], self.rows.states[:, v]
+        few = parting_of_values(self.rows, variable, states) if variable.is_numeric else None
+        return few or parting_of_states(self.rows, variable, states)
 
     def grouping(self, names: Sequence[str]) -> Grouping:
         """The rows grouped by protected features."""
@@ -193,12 +197,15 @@ class Audited:
         if hung is None:
             self.steps.skip(step)
             return Found(False)
-        if hung.worst:
-            self.steps.skip(step)
-            return Found(True, row=hung.worst[0].row, changes=hung.worst[0].changes)
         changing = [self.asked.subject.index[name] for name in known]
+        bounds = with_known(self.terms, changing).worlds.possible
+        for case in hung.worst:
+            if all(covers(bounds.states(v), int(self.rows.states[case.row, v])) for v in changing):
+                self.steps.skip(step)
+                return Found(True, row=case.row, changes=case.changes)
         asked = any_change(self.terms.classifier, changing)
-        return self.steps.take(step, Found, lambda clock: found_pair(self.asked.subject, asked, clock))
+        subject = replace(self.asked.subject, terms=with_known(self.terms, changing))
+        return self.steps.take(step, Found, lambda clock: found_pair(subject, asked, clock))
 
     def _matters(self, v: int) -> Found:
         row = self.alone.first[v]

@@ -18,6 +18,7 @@ from quia.auditing.document import (
     Identity,
     Monotone,
     Monotonicity,
+    Proof,
     Protected,
     Rule,
     Rules,
@@ -26,12 +27,14 @@ from quia.auditing.document import (
     WorstCase,
 )
 from quia.auditing.groups import groups_told
+from quia.auditing.known import with_known
 from quia.auditing.proofs import changed_values, pair_told, proof_told
 from quia.auditing.rows import Rows
 from quia.auditing.run import Audited
 from quia.auditing.subject import from_worst_to_best
 from quia.auditing.unfinished import unfinished
 from quia.literal import all_of
+from quia.ranges import size
 
 
 def told(audited: Audited, decisions: Decisions, identity: Identity, seconds: float) -> Document:
@@ -141,8 +144,20 @@ def _protected(audited: Audited, names: tuple[str, ...], values: Mapping[int, Va
         groups_told(rows, audited.grouping(names), terms.classes, labelled),
         None if hung is None else hung.hanging,
         tuple(worst),
-        proof_told(asked.subject, audited.depends[names], values),
+        _depends(audited, names, values),
     )
+
+
+def _depends(audited: Audited, names: tuple[str, ...], values: Mapping[int, Values]) -> Proof:
+    """Whether decisions depend on features; that none does may only be so as what is possible leaves no choice."""
+    subject = audited.asked.subject
+    proof = proof_told(subject, audited.depends[names], values)
+    known = audited.in_model(names)
+    terms = with_known(audited.terms, [subject.index[name] for name in known])
+    possible = terms.worlds.possible
+    if proof.can is False and known and all(size(possible.states(subject.index[name])) < 2 for name in known):
+        return replace(proof, why=f"what is possible leaves {all_of(known)} one value only")
+    return proof
 
 
 def _monotonicity(audited: Audited, values: Mapping[int, Values]) -> Monotonicity | None:
