@@ -133,7 +133,10 @@ class Said:
 
     def check_text(self, variable: Variable) -> None:
         """FormatError if its text, read back, says something else."""
-        own = self.literal(variable).variable
+        literal = self.literal(variable)
+        if self.text == literal.text:
+            return
+        own = literal.variable
         try:
             read = Region.parse([own], {own.name: self.text})
             parts = conditions.alternatives([self.text]) if own.is_numeric else []
