@@ -219,4 +219,7 @@ def _touched(variable: Variable, low: float, high: float) -> tuple[int, int] | N
         if low > high:
             return None
     first, last = variable.encode(low), variable.encode(high)
-    return (first, last)
+    if variable.is_line:  # where a number very near to 0 counts as 0, which may be outside of an interval that it ends
+        first += variable.number(first) < low
+        last -= variable.number(last) > high
+    return (first, last) if first <= last else None
