@@ -7,7 +7,7 @@ might stay true, such as another row that meets a rule too, is not generated.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from audit_oracle import Case
@@ -23,7 +23,16 @@ _MAY_VARY = ("alone", "turns", "better", "hanging")
 
 def lies(case: Case, document: Data) -> Iterator[tuple[str, Data]]:
     """Every lie: what was done, and the document that has it."""
-    for place, change in _changes(case, document):
+    return _told(_changes(case, document), document)
+
+
+def omissions(document: Data) -> Iterator[tuple[str, Data]]:
+    """Every lie that leaves out a part, or has it twice."""
+    return _told(_omissions(document), document)
+
+
+def _told(changes: Iterable[Change], document: Data) -> Iterator[tuple[str, Data]]:
+    for place, change in changes:
         wrong = copy.deepcopy(document)
         at = wrong
         for key in place[:-1]:
@@ -47,6 +56,7 @@ def _changes(case: Case, document: Data) -> Iterator[Change]:
         if number:
             yield place, lambda n: n - 1
     yield from _identity(document)
+    yield from _omissions(document)
     for at, rules in enumerate(document["rules"]):
         yield from _rules(case, ("rules", at), rules)
     for at, feature in enumerate(document["features"]):
@@ -66,6 +76,48 @@ def _numbers(data: Any, place: Place) -> Iterator[tuple[Place, int]]:
             yield (*place, key), value
         elif key not in _INSTANCES or place[-1:] == ("labels",):
             yield from _numbers(value, (*place, key))
+
+
+def _omissions(document: Data) -> Iterator[Change]:
+    """Parts that are left out, are there twice, or stand at another place."""
+    used = {each["decision"] for each in document["rules"] if each["of"]}
+    for at, rules in enumerate(document["rules"]):
+        if rules["decision"] in used:
+            yield ("rules",), lambda each, at=at: each[:at] + each[at + 1 :]
+        yield ("rules",), lambda each, at=at: [*each, each[at]]
+    lists: list[Place] = [("features",), ("protected",), ("monotonicity", "features")]
+    for place in lists:
+        parts = document
+        for key in place:
+            parts = parts[key]
+        for at in range(len(parts)):
+            yield place, lambda each, at=at: each[:at] + each[at + 1 :]
+            yield place, lambda each, at=at: [*each, each[at]]
+        yield place, lambda each: each[::-1]
+        yield place, lambda _: []
+    for part in ("monotonicity", "comparison"):
+        yield (part,), lambda _: None
+    yield ("decisions", "labels"), lambda _: None
+    yield ("identity", "compared"), lambda _: None
+    yield ("features", 0, "feature"), lambda name: f"{name}x"
+    for at, protected in enumerate(document["protected"]):
+        yield from _omitted_of(("protected", at), protected)
+
+
+def _omitted_of(place: Place, protected: Data) -> Iterator[Change]:
+    if protected["worst"]:
+        yield (*place, "worst"), lambda _: []
+        yield (*place, "worst"), lambda each: [*each, each[0]]
+    used = [at for at, group in enumerate(protected["groups"]) if group["rows"]]
+    for at in used:
+        yield (*place, "groups"), lambda each, at=at: each[:at] + each[at + 1 :]
+        yield (*place, "groups", at, "labelled"), lambda _: None
+    hanging = protected["hanging"]
+    if hanging is not None:
+        yield (*place, "hanging"), lambda _: None
+        for at, group in enumerate(hanging["groups"]):
+            if group["of"]:
+                yield (*place, "hanging", "groups"), lambda each, at=at: each[:at] + each[at + 1 :]
 
 
 def _identity(document: Data) -> Iterator[Change]:
@@ -168,6 +220,7 @@ def _pair(case: Case, place: Place, pair: Data) -> Iterator[Change]:
     yield (*place, "decisions"), lambda labels: labels[::-1]
     yield (*place, "decisions"), lambda labels: [labels[0], labels[0]]
     yield (*place, "differing"), lambda _: []
+    yield (*place, "differing"), lambda names: [*names, names[0]]
     yield (*place, "other"), lambda _: pair["one"]
     if len(pair["differing"]) == 1:
         yield (*place, "one", pair["differing"][0]), lambda _: pair["other"][pair["differing"][0]]

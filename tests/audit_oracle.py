@@ -412,7 +412,7 @@ def _feature(case: Case, at: int) -> doc.Feature:
 
 def _protected_sets(case: Case) -> list[tuple[str, ...]]:
     names = case.settings.protected
-    return [*((name,) for name in names), names[:2], names]
+    return [*((name,) for name in names), *([names] if len(names) > 1 else [])]
 
 
 def _protected(case: Case, names: Sequence[str]) -> doc.Protected:

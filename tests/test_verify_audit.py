@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
+from contextlib import suppress
+from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from random import Random
@@ -13,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from audit_lies import lies
+from audit_lies import lies, omissions
 from audit_oracle import Case, made, random_case
 from contract import random_region
 from quia.additive import Additive
@@ -22,10 +25,12 @@ from quia.auditing.check_sums import never_turns
 from quia.auditing.check_world import World
 from quia.auditing.checked import Wrong
 from quia.auditing.checks import check
-from quia.auditing.document import Settings
+from quia.auditing.document import FileFacts, Settings
 from quia.auditing.reading import from_dict, read_document, to_dict
 from quia.auditing.said import read_all
-from quia.errors import FormatError
+from quia.cli import main
+from quia.errors import FormatError, QuiaError
+from quia.literal import Literal
 from quia.patience import Clock
 from quia.sums import Rule
 from quia.terms import Line
@@ -77,6 +82,68 @@ def test_every_lie_is_found(kind: str, tmp_path: Path) -> None:
         assert [what for what, wrong in some if not checked(case, from_dict(wrong)).count("refuted")] == []
 
 
+@pytest.mark.parametrize("kind", ["tree", "shared graph", "several classes"])
+def test_whatever_is_left_out_is_found(kind: str, tmp_path: Path) -> None:
+    case = case_of(kind, 3, tmp_path, rows=15)
+    document = json.loads(json.dumps(to_dict(made(case))))
+    every = list(omissions(document))
+    assert len(every) > 30
+    assert [what for what, wrong in every if not checked(case, from_dict(wrong)).count("refuted")] == []
+
+
+def test_unknown_names_end_in_sentences(tmp_path: Path) -> None:
+    """Every text of a document in turn is another one: claims are refuted or hold, and none fails."""
+    case = case_of("tree", 4, tmp_path, rows=8)
+    document = json.loads(json.dumps(to_dict(made(case))))
+    renamed = list(_renamed(document, document))
+    assert len(renamed) > 100
+    for wrong in renamed[:: max(1, len(renamed) // 150)]:
+        with suppress(QuiaError):
+            checked(case, from_dict(wrong))
+
+
+def _renamed(document: Any, part: Any) -> Any:
+    """The document with each of its texts, and each name of a value, replaced."""
+    for key in list(part) if isinstance(part, dict) else range(len(part)):
+        value = part[key]
+        if isinstance(value, str):
+            part[key] = "nobody's"
+            yield json.loads(json.dumps(document))
+            part[key] = value
+        elif isinstance(value, (dict, list)):
+            yield from _renamed(document, value)
+            if key in ("one", "other", "values"):
+                part[key] = {f"{name} of nobody's": each for name, each in value.items()}
+                yield json.loads(json.dumps(document))
+                part[key] = value
+
+
+def test_a_feature_that_is_none_is_told(tmp_path: Path) -> None:
+    case = case_of("tree", 0, tmp_path)
+    document = json.loads(json.dumps(to_dict(made(case))))
+    document["features"][0]["feature"] += "x"
+    found = checked(case, from_dict(document))
+    why = {claim.place: claim.why for claim in found.having("refuted")}
+    assert all("is no feature of the model" in (why[place] or "") for place in ("features", "features[0].shortest"))
+
+
+def test_conditions_of_lines_near_0_are_what_literals_say() -> None:
+    """A number very near to 0 counts as 0 on a line, so that > 0 begins after it."""
+    for ends in ((0.0, 1.0), (-1.0, 0.0), (-1.0, 1.0), ()):
+        line = Variable.line("x", *ends)
+        zero, last = line.encode(0.0), line.size - 1
+        for ranges in (((zero, zero),), ((zero + 1, last),), ((0, zero - 1),), ((zero, last),), ((0, zero),)):
+            if not 0 <= ranges[0][0] <= ranges[0][1] <= last:
+                continue
+            literal = Literal(line, ranges)
+            (said,) = read_all(json.loads(json.dumps([literal.condition])))
+            said.check_text(line)
+            assert said.states(line) == ranges
+            (lie,) = read_all([{**literal.condition, "text": "> 0.25"}])
+            with pytest.raises(FormatError, match="the text"):
+                lie.check_text(line)
+
+
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     for kind in ("tree", "additive"):
         document = made(case_of(kind, 0, tmp_path))
@@ -104,6 +171,10 @@ def test_documents_are_what_the_schema_says(tmp_path: Path) -> None:
         (("rules", 0, "rules", 0, "rows"), "x", "rules[0].rules[0].rows is 'x'; it must be a whole number from 0 on"),
         (("rules", 0, "of"), -1, "rules[0].of is -1; it must be a whole number"),
         (("rules", 0, "of"), True, "rules[0].of is True; it must be a whole number"),
+        (("decisions", "rows"), 10**400, "it must be a whole number from 0 on, below 2**63"),
+        (("seconds",), 10**400, "it must be a number from 0 on"),
+        (("rules", 0, "rules", 0, "example", "values"), {"A": 10**400}, "it must be a string, a number of 64 bits"),
+        (("rules", 0, "rules", 0, "conditions"), [{"intervals": [10**400]}], "with numbers of 64 bits"),
         (("rules", 0, "of"), 1.5, "rules[0].of is 1.5; it must be a whole number"),
         (("rules",), {}, "rules is {}; it must be a list"),
         (("seconds",), float("inf"), "seconds is inf; it must be a number"),
@@ -263,3 +334,20 @@ def test_conditions_are_taken_exactly() -> None:
             if is_above and is_below:
                 meeting.add(variable.encode(number))
         assert {s for a, b in said.states(variable) for s in range(a, b + 1)} == meeting
+
+
+def test_another_model_that_cannot_read_the_table_is_told_first(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "rows.csv"
+    table.write_text("A,B\nx,y\n")
+    wrong = ROOT / "examples" / "admissions.json"
+    case = case_of("tree", 0, tmp_path, rows=8)
+    facts = FileFacts("model.json", "model.json", "0" * 64, 1)
+    document = to_dict(made(replace(case, files=(facts, None))))
+    audit = tmp_path / "audit.json"
+    audit.write_text(json.dumps(document))
+    assert main(["verify", str(wrong), str(audit), "--data", str(table)]) == 2
+    said = capsys.readouterr().err
+    own = hashlib.sha256(wrong.read_bytes()).hexdigest()
+    assert f"audit.json: is of another model: its SHA-256 is '{'0' * 64}', that of {wrong} is '{own}'; " in said

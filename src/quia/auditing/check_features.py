@@ -79,6 +79,7 @@ class Shortest:
 
     def check(self, feature: str, said: Share) -> None:
         """Raise Wrong if a share is another one."""
+        self._world.place(feature)
         table = needed(self._rows)
         if self._found is None:
             self._found = self._counted(table, self._clock.share(1 / 4))
@@ -230,11 +231,11 @@ def _place(world: World, said: Monotone, values: Any) -> float:
     """Where an instance's value stands in the order of a feature."""
     variable = world.variables[said.feature]
     if said.order is None:
-        number = variable.as_number(values[said.feature])
+        number = variable.as_number(values.get(said.feature))
         if number != number or not variable.is_numeric:
             raise Wrong(f"{said.feature} is no number in the pair")
         return number
-    name = variable.text(variable.encode(values[said.feature]))
+    name = variable.text(variable.encode(values.get(said.feature)))
     if name not in said.order:
         raise Wrong(f"{said.feature} is {shown(name)} in the pair, which is not in its order")
     return said.order.index(name)

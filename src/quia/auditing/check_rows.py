@@ -93,6 +93,13 @@ class Rows:
         values, codes = self._codes(said.feature)
         return np.array([said.holds(variable, value) for value in values], bool)[codes]
 
+    def having(self, column: str) -> Bools:
+        """Which rows have a value in a column that the table may lack."""
+        if column not in self.table.schema.names:
+            return np.zeros(len(self), bool)
+        values, codes = self._codes(column)
+        return np.array([not is_missing(value) for value in values], bool)[codes]
+
     def _numbers(self, feature: str, variable: Variable | None) -> tuple[npt.NDArray[np.float64], Bools]:
         if feature not in self._columns:
             numbers, faults = numbers_of(variable or Variable.numeric(feature), self.table.column(feature))

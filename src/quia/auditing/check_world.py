@@ -132,9 +132,13 @@ class World:
 
     def check_pair(self, pair: Pair, changing: Collection[str]) -> None:
         """Raise Wrong unless two instances differ in some features at most, and are decided as is said."""
-        for name in pair.differing:
+        for at, name in enumerate(pair.differing):
             if name not in changing:
                 raise Wrong(f"the two differ in {shown(name)}, which is not {listed(changing)}")
+            if name in pair.differing[:at]:
+                raise Wrong(f"{name} is there twice")
+            if are_same(pair.one.get(name), pair.other.get(name)):
+                raise Wrong(f"the two have the same {name}, {shown(pair.one.get(name))}")
         check_alike(pair.one, pair.other, pair.differing)
         for values, decision in zip((pair.one, pair.other), pair.decisions, strict=True):
             if (found := self.decision_on(values)) != decision:

@@ -17,8 +17,9 @@ from quia.auditing.check_features import Shortest, feature_claims, monotonicity_
 from quia.auditing.check_protected import protected_claims
 from quia.auditing.check_rows import Rows
 from quia.auditing.check_rules import rules_claims
+from quia.auditing.check_whole import whole_claims
 from quia.auditing.check_world import World
-from quia.auditing.checked import Checked, Claim, NotChecked, Wrong, check_all
+from quia.auditing.checked import Checked, Claim, NotChecked, check_all
 from quia.auditing.document import Document, Settings
 from quia.auditing.unfinished import unfinished
 from quia.classifier import Classifier, loaded
@@ -91,27 +92,17 @@ def _identity(
 
 def _claims(document: Document, world: World, rows: Rows | None, both: Both, clock: Clock) -> Iterator[Claim]:
     settings = document.identity.settings
+    yield from whole_claims(document, world, rows)
     yield from decisions_claims(document.decisions, rows)
     for at, rules in enumerate(document.rules):
         yield from rules_claims(f"rules[{at}]", rules, world, rows, settings.share)
-    yield from _listed_once("rules", "class", [rules.decision for rules in document.rules])
     shortest = Shortest(world, rows, clock)
     for at, feature in enumerate(document.features):
         yield from feature_claims(f"features[{at}]", feature, world, rows, shortest)
     yield Claim("unfinished", "what is left open is told", lambda _: expect(document.unfinished, unfinished(document)))
-    yield from _listed_once("features", "feature", [feature.feature for feature in document.features])
     for at, protected in enumerate(document.protected):
         yield from protected_claims(f"protected[{at}]", protected, world, rows, settings)
     if document.monotonicity is not None:
         yield from monotonicity_claims(document.monotonicity, world, settings)
     if document.comparison is not None:
         yield from comparison_claims(document.comparison, both, document.protected)
-
-
-def _listed_once(place: str, what: str, names: list[str]) -> Iterator[Claim]:
-    def check(_: Clock) -> None:
-        if len(set(names)) < len(names):
-            raise Wrong(f"one is there twice: {names}")
-
-    if names:
-        yield Claim(place, f"each {what} is listed once", check)

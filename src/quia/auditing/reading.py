@@ -18,6 +18,8 @@ T = TypeVar("T")
 
 _DEEPEST = 100
 """How many levels what is read as it is may have."""
+_TOO_MANY = 2**63
+"""No table has so many rows, and no file so many bytes."""
 
 
 def to_dict(document: Document) -> dict[str, Any]:
@@ -123,9 +125,9 @@ def _one_of(kinds: tuple[Any, ...], value: Any, place: str) -> Any:
     others = [kind for kind in kinds if kind is not NoneType]
     if len(others) == 1:
         return _read(others[0], value, place)
-    if isinstance(value, (str, bool, int)) or (isinstance(value, float) and math.isfinite(value)):
+    if isinstance(value, (str, bool)) or _is_number(value):
         return value
-    raise _fault(place, value, "a string, a number, true, false or null")
+    raise _fault(place, value, "a string, a number of 64 bits, true, false or null")
 
 
 def _tuple(kinds: tuple[Any, ...], value: Any, place: str) -> tuple[Any, ...]:
@@ -143,13 +145,17 @@ def _scalar(kind: type, value: Any, place: str) -> Any:
         return value
     if kind is bool and isinstance(value, bool):
         return value
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
     # All numbers that an audit has of its own are counts, sizes, shares and seconds.
-    if kind is int and is_number and isinstance(value, int) and value >= 0:
+    if kind is int and _is_number(value) and isinstance(value, int) and 0 <= value < _TOO_MANY:
         return value
-    if kind is float and is_number and value >= 0:
+    if kind is float and _is_number(value) and value >= 0:
         return float(value)
-    names = {str: "a string", bool: "true or false", int: "a whole number from 0 on", float: "a number from 0 on"}
+    names = {
+        str: "a string",
+        bool: "true or false",
+        int: "a whole number from 0 on, below 2**63",
+        float: "a number from 0 on",
+    }
     raise _fault(place, value, names[kind])
 
 
@@ -159,9 +165,17 @@ def _anything(value: Any, place: str, levels: int) -> Any:
         return {key: _anything(item, f"{place}[{shown(key)}]", levels - 1) for key, item in value.items()}
     if isinstance(value, (list, tuple)) and levels:
         return [_anything(item, f"{place}[{at}]", levels - 1) for at, item in enumerate(value)]
-    if value is None or isinstance(value, (str, bool, int)) or (isinstance(value, float) and math.isfinite(value)):
+    if value is None or isinstance(value, (str, bool)) or _is_number(value):
         return value
-    raise _fault(place, value, f"JSON data, not more than {_DEEPEST} levels deep, with finite numbers")
+    raise _fault(place, value, f"JSON data, not more than {_DEEPEST} levels deep, with numbers of 64 bits")
+
+
+def _is_number(value: Any) -> bool:
+    """Whether this is a number, finite and not too large to be calculated with."""
+    try:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _fault(place: str, value: Any, wanted: str) -> FormatError:

@@ -133,7 +133,10 @@ class Said:
 
     def check_text(self, variable: Variable) -> None:
         """FormatError if its text, read back, says something else."""
-        own = self.literal(variable).variable
+        literal = self.literal(variable)
+        if self.text == literal.text:
+            return
+        own = literal.variable
         try:
             read = Region.parse([own], {own.name: self.text})
             parts = conditions.alternatives([self.text]) if own.is_numeric else []
@@ -216,4 +219,7 @@ def _touched(variable: Variable, low: float, high: float) -> tuple[int, int] | N
         if low > high:
             return None
     first, last = variable.encode(low), variable.encode(high)
-    return (first, last)
+    if variable.is_line:  # where a number very near to 0 counts as 0, which may be outside of an interval that it ends
+        first += variable.number(first) < low
+        last -= variable.number(last) > high
+    return (first, last) if first <= last else None

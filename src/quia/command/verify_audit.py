@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from contextlib import suppress
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from quia.auditing.check_facts import sha256_of
@@ -14,19 +15,36 @@ from quia.auditing.checks import Files, check
 from quia.auditing.reading import read_document
 from quia.command import model_options
 from quia.command.progress import Bar, working
-from quia.errors import FormatError
+from quia.errors import FormatError, QuiaError, shown
 from quia.load import load
 
 if TYPE_CHECKING:
-    from quia.auditing.document import FileFacts
+    from quia.auditing.document import Document, FileFacts
     from quia.classifier import Classifier
 
 
 def checked(arguments: argparse.Namespace) -> Checked:
     """Every claim of the audit file, with what became of it."""
-    from time import monotonic
-
     document = read_document(arguments.audit)
+    try:
+        return _checked(document, arguments)
+    except QuiaError as fault:
+        if (other := _other_model(document.identity.model.file, arguments.model)) is None:
+            raise
+        raise FormatError(f"{other}; {fault}", file=arguments.audit) from fault
+
+
+def _other_model(facts: FileFacts | None, path: str) -> str | None:
+    """That a file is not the model which was audited; None if it is, or that is not known."""
+    if facts is None or not Path(path).is_file():
+        return None
+    sha256 = sha256_of(path)
+    if sha256 == facts.sha256.lower():
+        return None
+    return f"is of another model: its SHA-256 is {shown(facts.sha256)}, that of {path} is {sha256!r}"
+
+
+def _checked(document: Document, arguments: argparse.Namespace) -> Checked:
     settings = document.identity.settings
     compared = document.identity.compared
     data = arguments.data or _found(document.identity.data.file, arguments.audit)
