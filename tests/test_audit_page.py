@@ -12,7 +12,7 @@ import pytest
 
 import audit_documents
 from audit_documents import HIGH, HOSTILE, LOW, adult, large, small
-from quia.auditing.document import Document, Proof
+from quia.auditing.document import Document, Example, GroupHanging, Hanging, Proof, Share
 from quia.show.audit import page, text
 
 DOCUMENTS = [adult, small, large]
@@ -308,3 +308,184 @@ def test_charts_have_text_equivalents() -> None:
     assert html.unescape(chart[1]) == (
         f"Decisions on Female: {LOW} {female.decided[LOW]:,} of 16,176 (92.3 %), {HIGH} 1,246 of 16,176 (7.7 %)"
     )
+
+
+def both(document: Document) -> tuple[str, str]:
+    """What is read on the page, and in a terminal."""
+    return text_of(page(document)), " ".join(text(document).split())
+
+
+def hanging_on(rows: int, of: int, groups: tuple[GroupHanging, ...] = ()) -> Document:
+    """The adult document with sex alone protected, and so many of so many decisions that hang on it."""
+    sex = replace(adult().protected[0], hanging=Hanging(rows, of, 0, (), groups), worst=())
+    return replace(adult(), protected=(sex,))
+
+
+def test_nothing_is_counted_of_no_rows() -> None:
+    unseen = "not known: time ran out before any row was looked at"
+    features = tuple(replace(each, alone=Share(0, 0), shortest=Share(0, 0)) for each in adult().features)
+    rules = tuple(replace(each, covered=0, complete=False, rules=()) for each in adult().rules)
+    document = replace(hanging_on(0, 0), features=features, rules=rules)
+    for said in both(document):
+        assert f"hang on sex is {unseen}" in said
+        assert "0 of 0" not in said and "0 rules" not in said
+    assert "Protected features: not known" in text(document)
+    assert f"{LOW}: no rule was found in time (of 39,710 rows)" in text(document)
+    assert part(page(document), "features").count(unseen) == 2 * sum(bool(each.matters) for each in features)
+    assert part(page(document), "rules").count("No rule was found in time") == 2
+    undecided = replace(document, decisions=replace(document.decisions, decided=0, classes=(), labels=None))
+    assert "hang on sex is not known: no row has a decision." in both(undecided)[1]
+
+
+def test_a_part_of_the_rows_is_said_to_be_one() -> None:
+    groups = (GroupHanging("Female", 300, 1_200, {"Male": 290}), GroupHanging("Male", 106, 2_383, {"Female": 0}))
+    features = tuple(replace(each, alone=Share(7, 3_583)) for each in adult().features)
+    page_said, text_said = both(replace(hanging_on(406, 3_583, groups), features=features))
+    partly = "rows that were looked at (of"
+    assert f"Protected features: 406 of the 3,583 {partly} 48,790) have a decision that hangs on sex" in text_said
+    assert f"Female: 300 of the 1,200 {partly} 16,176); better as Male: 290 of the 1,200 {partly} 16,176)" in text_said
+    for said in (
+        f"406 of the 3,583 {partly} 48,790)",
+        f"106 of the 2,383 {partly}",
+        f"7 of the 3,583 {partly} 48,790)",
+    ):
+        assert said in page_said
+    assert "looked at" not in "".join(both(adult()))
+
+
+def test_models_of_which_no_row_can_be_compared() -> None:
+    found = adult().comparison
+    assert found is not None
+    region = replace(found.differences[0], rows=0, new_rows=0, cumulated=0, example=Example(0, audit_documents.PERSON))
+    lacks = "No row can be compared: the table has no column fnlwgt."
+    none = replace(found, of=0, rows=0, turns=(), inputs=(*found.inputs, lacks), differences=(region,))
+    document = replace(adult(), comparison=replace(none, groups=tuple(replace(g, rows=0, of=0) for g in found.groups)))
+    for said in both(document):
+        assert "No row could be compared: the table has no column fnlwgt." in said
+        assert "0 of 0" not in said and lacks not in said
+    compared = part(page(document), "compared")
+    assert "example: an input that is not in the table" in compared
+    assert "row 0" not in compared and "0 rows" not in compared
+    assert "The new model does not test fnlwgt." in compared
+
+
+def test_nothing_hangs_on_features_that_the_model_does_not_test() -> None:
+    sex = replace(adult().protected[0], features=("sex", "religion"))
+    for said in both(replace(adult(), protected=(sex,))):
+        assert "hang on sex: they" in said and "sex or religion" not in said
+        assert "The model does not test religion" in said
+    assert both(replace(adult(), protected=(sex,)))[1].count("religion") == 1
+
+
+def test_long_names_of_groups_are_told_apart() -> None:
+    """Whether they differ at their ends or in the midst of what would be cut."""
+    first = adult().protected[2]
+    for ends in (("old", "young"), ("old" + "z" * 90, "new" + "z" * 90)):
+        names = [f"{'a group that begins as the other one does, ' * 2}{end}" for end in ends]
+        groups = tuple(replace(group, name=name) for group, name in zip(first.groups, names, strict=False))
+        hanging = replace(
+            first.hanging or Hanging(0, 0, 0, (), ()),
+            groups=tuple(GroupHanging(name, 9, 900, {names[0]: 1}) for name in names),
+        )
+        document = replace(adult(), protected=(replace(first, groups=groups, hanging=hanging),))
+        told = re.findall(r"  (a group.*?): 9 of", " ".join(text(document).split("\n")))
+        assert len(set(told)) == 2
+        shown = re.findall(r'<th scope="row" role="rowheader">(a group[^<]*)</th>', page(document))
+        assert len(set(shown)) == 2
+
+
+def test_the_text_says_which_class_is_favourable() -> None:
+    document = adult()
+    assert f"\nFavourable: {HIGH}\n" in text(document)
+    assert "\nFavourable: class 6 (assumed: the last class; say --favourable)\n" in text(large())
+    unasked = replace(document, identity=replace(document.identity, settings=small().identity.settings))
+    assert f"\nFavourable: {HIGH} (assumed" in text(replace(unasked, monotonicity=None))
+    assert "Favourable" not in text(small())
+
+
+def with_possible(document: Document) -> Document:
+    settings = replace(document.identity.settings, within={"age": "> 17"})
+    return replace(document, identity=replace(document.identity, settings=settings))
+
+
+def test_what_is_proved_of_all_features_is_said_so() -> None:
+    document = adult()
+    assert document.monotonicity is not None
+    features = tuple(replace(each, hurts=Proof(False)) for each in document.monotonicity.features[:5])
+    document = replace(document, monotonicity=replace(document.monotonicity, features=features))
+    never = "More of a feature never makes a decision worse: proved for all 5 features"
+    assert all(f"{never}." in said for said in both(document))
+    assert all(
+        f"{never}, and every input that is possible (see Settings)." in said for said in both(with_possible(document))
+    )
+
+
+def test_proofs_are_of_what_is_possible() -> None:
+    race = replace(adult(), protected=adult().protected[1:2])
+    comparison = race.comparison
+    assert comparison is not None
+    alike = replace(comparison, rows=0, turns=(), groups=(), can_differ=False, witness=None, differences=())
+    document = with_possible(replace(race, comparison=alike))
+    for said in both(document):
+        assert "proved for every input that is possible (see Settings)" in said
+        assert not re.search(r"(every|any) input(?! that is possible \(see Settings\)| whatever)", said)
+    assert "see Settings" not in "".join(both(race))
+    assert "Settings" in part(page(document), "identity")
+
+
+def test_why_something_is_proved_is_said_beside_it() -> None:
+    why = "what is possible leaves race one value only"
+    document = replace(adult(), protected=(replace(adult().protected[1], depends=Proof(False, None, why)),))
+    assert document.monotonicity is not None
+    features = tuple(replace(each, hurts=Proof(False, None, why)) for each in document.monotonicity.features)
+    document = replace(document, monotonicity=replace(document.monotonicity, features=features))
+    source = page(document)
+    assert f"Proved: no decision, on any input, depends on race: {why}." in part(source, "protected")
+    assert part(source, "monotonicity").count(f"never: proved: {why}") == len(features)
+    assert f"proved for every input: {why}." in both(document)[1]
+    assert why not in part(source, "check").split("What is not known")[1]
+
+
+def test_one_is_no_plural() -> None:
+    whole = small()
+    model = replace(whole.identity.model, sizes={"nodes": 1, "leaves": 1})
+    rules = tuple(replace(each, rules=tuple(replace(r, rows=1) for r in each.rules)) for each in whole.rules)
+    document = replace(whole, identity=replace(whole.identity, model=model), rules=rules)
+    comparison = adult().comparison
+    assert comparison is not None
+    document = replace(
+        document, comparison=replace(comparison, undecided=1, rows=1, differences=comparison.differences)
+    )
+    for said in both(document):
+        assert not re.search(r"(?<![\d,])1 (rows|rules|nodes|leaves|features)\b", said)
+    assert "1 node, 1 leaf" in part(page(document), "identity")
+    assert "1 row: GPA=high" in text(document)
+    assert "1 row left out: one or both do not decide it." in part(page(document), "compared")
+
+
+def test_notes_on_the_model_are_shown_in_its_identity() -> None:
+    note = "What is proved holds for age from 17 to 90 and hours-per-week from 1 to 99."
+    document = adult()
+    model = replace(document.identity.model, notes=(note,))
+    assert note in part(page(replace(document, identity=replace(document.identity, model=model))), "identity")
+
+
+def test_the_command_says_which_file_it_takes() -> None:
+    assert "the file that --json wrote" in part(page(adult()), "check")
+
+
+def test_rates_of_the_favourable_class_beside_the_highest() -> None:
+    """By hand: 1,246 of 16,176 women and 7,834 of 32,614 men; 0.0770 is 0.32 of 0.2402."""
+    said = part(page(adult()), "protected")
+    assert f"Rate of {HIGH}, of the highest" in said
+    assert "1,246 of 16,176 (7.7 %); 0.32 of the highest" in said
+    assert "7,834 of 32,614 (24.0 %); the highest" in said
+    assert "few rows" not in said
+    sex = adult().protected[0]
+    for rows, mark in ((29, "; few rows"), (30, "")):
+        few = replace(sex.groups[0], decided={LOW: rows - 1, HIGH: 1}, rows=rows)
+        none = replace(sex.groups[0], name="nobody", decided={}, rows=0)
+        document = replace(adult(), protected=(replace(sex, groups=(few, sex.groups[1], none)),))
+        cells = re.findall(r'<td[^>]*data-label="Rate of[^>]*><div>([^<]*)<', page(document))
+        assert re.fullmatch(rf"1 of {rows} \(3\.[34] %\); 0\.14 of the highest{mark}", cells[0])
+        assert cells[1:] == ["7,834 of 32,614 (24.0 %); the highest", "no decisions"]

@@ -16,6 +16,7 @@ from quia.show.audit_words import (
     PROTECTED,
     Finding,
     data_name,
+    favourable_sentence,
     findings,
     model_name,
     named,
@@ -27,7 +28,7 @@ from quia.show.audit_words import (
 )
 from quia.show.markup import Markup, clean, element, short
 from quia.show.whole_file import whole_file
-from quia.show.words import number, plural, share_text
+from quia.show.words import number, part_text, plural, told_apart
 
 WIDTH = 80
 MOST_RULES = 2
@@ -116,6 +117,8 @@ def _paragraphs(document: Document) -> Iterator[str]:
     yield " ".join(summary_sentences(document))
     if possible := possible_sentence(document):
         yield possible
+    if favourable := favourable_sentence(document):
+        yield favourable
     told = findings(document)
     if told:
         yield ""
@@ -149,6 +152,8 @@ def _by_group(document: Document) -> Iterator[str]:
     hanging = protected.hanging
     if hanging is None or not hanging.rows:
         return
+    shown = told_apart([*(group.name for group in protected.groups), *(group.group for group in hanging.groups)])
+    decided = {group.name: sum(group.decided.values()) for group in protected.groups}
     conditions = {group.name: [each["text"] for each in group.where] for group in protected.groups}
     for each in sorted(hanging.groups, key=lambda group: -group.rows)[:MOST_GROUPS]:
         own = conditions.get(each.group, [])
@@ -158,8 +163,11 @@ def _by_group(document: Document) -> Iterator[str]:
 
         # Of groups as which as many would have fared better, the one that differs the least.
         better = max(each.better.items(), key=lambda item: (item[1], alike(item[0])), default=("", 0))
-        fared = f"; better as {short(better[0], 30)}: {share_text(better[1], each.of)}" if better[1] else ""
-        yield f"  {short(each.group, 30)}: {share_text(each.rows, each.of)}{fared}"
+        every = decided.get(each.group, each.of)
+        fared = ""
+        if better[1]:
+            fared = f"; better as {shown.get(better[0], better[0])}: {part_text(better[1], each.of, every)}"
+        yield f"  {shown[each.group]}: {part_text(each.rows, each.of, every)}{fared}"
 
 
 def _rule_lines(document: Document) -> Iterator[str]:
@@ -167,4 +175,4 @@ def _rule_lines(document: Document) -> Iterator[str]:
         yield ""
         yield f"{short(found.decision, 40)}: {rules_sentence(found)}"
         for rule in found.rules[:MOST_RULES]:
-            yield f"  {number(rule.rows)} rows: {short(rule.text, 110)}"
+            yield f"  {plural(rule.rows, 'row')}: {short(rule.text, 110)}"

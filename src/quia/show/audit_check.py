@@ -6,7 +6,7 @@ import shlex
 
 from quia.auditing.document import Document, Protected
 from quia.show.audit_pieces import paragraphs
-from quia.show.audit_words import named, not_asked
+from quia.show.audit_words import any_input, because, named, not_asked
 from quia.show.html_reasons import section
 from quia.show.markup import Markup, element, short
 from quia.show.words import number, plural
@@ -32,7 +32,7 @@ def check(document: Document) -> Markup:
         paragraphs(_NOT_SAID),
         about="The file that quia audit writes with --json has every claim of this page, and what it takes to check it:"
         " conditions, rows and pairs of inputs. This command checks them again, by a checker of its own, and says how"
-        " many hold.",
+        " many hold; audit.json stands for the file that --json wrote.",
         id="check",
     )
 
@@ -51,16 +51,20 @@ def _proved(document: Document) -> list[str]:
     never = 0
     if document.monotonicity is not None:
         never = sum(proof.can is False for each in document.monotonicity.features for proof in (each.hurts, each.helps))
+    inputs = any_input(document)
     regions = 0 if document.comparison is None else len(document.comparison.differences)
     counted = [
         (rules, "rule", "whoever meets one gets its decision"),
-        (idle, "feature", "no decision on any input depends on one of them"),
+        (idle, "feature", f"no decision on {inputs} depends on one of them"),
         (never, "direction", "raising a feature never hurts, or never helps"),
         (regions, "region", "the two models differ throughout each"),
     ]
     told = [f"{plural(count, what)}: {that}." for count, what, that in counted if count]
-    free = [f"{named(each.features)}: no decision on any input depends on that." for each in document.protected]
-    told += [said for said, each in zip(free, document.protected, strict=True) if each.depends.can is False]
+    told += [
+        f"{named(each.features)}: no decision on {inputs} depends on that{because(each.depends)}."
+        for each in document.protected
+        if each.depends.can is False
+    ]
     return [*told, "Every count is of all the rows that it names; nothing is sampled or estimated."]
 
 
@@ -75,6 +79,7 @@ def _reasons_why(document: Document) -> list[str]:
             (f"Raising {short(each.feature, 60)}", proof.why)
             for each in document.monotonicity.features
             for proof in (each.hurts, each.helps)
+            if proof.can is None
         ]
     if document.comparison is not None:
         found.append(("Two models", document.comparison.why))
@@ -82,4 +87,4 @@ def _reasons_why(document: Document) -> list[str]:
 
 
 def _whys(protected: Protected) -> tuple[str | None, str | None]:
-    return protected.why, protected.depends.why
+    return protected.why, protected.depends.why if protected.depends.can is None else None

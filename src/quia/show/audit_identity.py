@@ -27,10 +27,19 @@ def identity(document: Document) -> Markup:
 
 
 def _model_lines(model: ModelFacts) -> list[Child]:
-    sizes = [f"{number(count)} {what}" for what, count in model.sizes.items()]
+    sizes = [f"{number(count)} {_singular(what) if count == 1 else what}" for what, count in model.sizes.items()]
     features = f"{plural(model.features, 'feature')}, of which it tests {number(model.tested)}"
     said = f"{', '.join([model.kind, *sizes])}; {features}; classes {named(model.classes)}"
     return [*file_lines(model.file), said, *(short(note, 400) for note in model.notes)]
+
+
+def _singular(what: str) -> str:
+    """What one of a model's parts is called.
+
+    >>> _singular("trees"), _singular("leaves")
+    ('tree', 'leaf')
+    """
+    return "leaf" if what == "leaves" else what.removesuffix("s")
 
 
 def _settings(of: Identity) -> Iterator[str]:

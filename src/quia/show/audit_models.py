@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from quia.auditing.document import Comparison, Difference, Document, Monotone, Pair, Proof
 from quia.show.audit_pieces import Palette, Reach, conditions_line, folded, not_known, rule_line, shown_and_folded
-from quia.show.audit_words import model_name, new_name, value_text, values_text
+from quia.show.audit_words import (
+    UNCOMPARED,
+    because,
+    every_input,
+    model_name,
+    new_name,
+    uncompared,
+    value_text,
+    values_text,
+)
 from quia.show.bars import bar
 from quia.show.html_reasons import section
 from quia.show.markup import Child, Markup, element, join, short
 from quia.show.table import table
-from quia.show.words import plural, share_text
+from quia.show.words import plural, share_text, told_apart
 
 MOST_FEATURES = 15
 MOST_CLASSES = 12
@@ -32,7 +41,8 @@ def monotonicity(document: Document, palette: Palette) -> Markup | None:
         if rest
         else None,
         about=f"Decisions from the worst to the best: {order}{assumed}. More of a feature hurts if raising it, all else"
-        " kept, can make a decision worse; “never” is proved for every input, and “yes” has a pair that shows it.",
+        f" kept, can make a decision worse; “never” is proved for {every_input(document)}, and “yes” has a pair that"
+        " shows it.",
         id="monotonicity",
     )
 
@@ -49,7 +59,7 @@ def _direction(found: Proof, feature: str, palette: Palette) -> Child:
     if found.can is None:
         return not_known(found)
     if not found.can:
-        return element("span", "never: proved", class_="proved")
+        return element("span", f"never: proved{because(found)}", class_="proved")
     return ["yes", None if found.pair is None else _witness(found.pair, feature, palette)]
 
 
@@ -78,34 +88,34 @@ def comparison(document: Document, palette: Palette) -> Markup | None:
     if found is None:
         return None
     new = new_name(document)
-    undecided = (
-        f" {plural(found.undecided, 'row')} left out: one or both do not decide them." if found.undecided else ""
-    )
+    inputs = [each for each in found.inputs if not each.startswith(UNCOMPARED)]
+    undecided, them = "", "it" if found.undecided == 1 else "them"
+    if found.undecided:
+        undecided = f" {plural(found.undecided, 'row')} left out: one or both do not decide {them}."
+    rows = f"{share_text(found.rows, found.of)} rows are decided differently.{undecided}"
+    shares = f" Shares are of the {plural(found.of, 'row')} that both decide, where nothing else is said."
     return section(
         "compared",
         "Two models",
-        element("p", f"{share_text(found.rows, found.of)} rows are decided differently.{undecided}", class_="told"),
-        _every_input(found, palette),
-        element("ul", [element("li", short(each, 300)) for each in found.inputs], class_="points")
-        if found.inputs
-        else None,
+        element("p", rows if found.of else uncompared(found), class_="told"),
+        _every_input(found, palette, every_input(document)),
+        element("ul", [element("li", short(each, 300)) for each in inputs], class_="points") if inputs else None,
         _matrix(found) if found.turns else None,
-        join([element("h3", "By group"), _by_group(found)]) if found.groups else None,
+        join([element("h3", "By group"), _by_group(found)]) if found.groups and found.of else None,
         _differences(found, palette) if found.differences else None,
-        about=f"Old is {model_name(document)}, new is {new}. Shares are of the {plural(found.of, 'row')} that both"
-        " decide, where nothing else is said.",
+        about=f"Old is {model_name(document)}, new is {new}.{shares if found.of else ''}",
         id="compared",
     )
 
 
-def _every_input(found: Comparison, palette: Palette) -> Markup:
+def _every_input(found: Comparison, palette: Palette, inputs: str) -> Markup:
     if found.can_differ is None:
         return element(
             "p", f"On any input whatever: not known: {(found.why or 'time ran out').rstrip('.')}.", class_="told"
         )
     if not found.can_differ:
         proved = element("strong", "Proved equivalent: ")
-        return element("p", proved, "both decide alike on every input.", class_="told proved")
+        return element("p", proved, f"both decide alike on {inputs}.", class_="told proved")
     witness = found.witness
     if witness is None:
         return element("p", "On some input they differ.", class_="told")
@@ -145,10 +155,11 @@ def _cell(counts: dict[tuple[str, str], int], old: str, new: str, of: int) -> Ch
 
 
 def _by_group(found: Comparison) -> Markup:
+    shown = told_apart(each.group for each in found.groups)
     lines = [
         element(
             "li",
-            element("span", short(each.group, 60), class_="name"),
+            element("span", shown[each.group], class_="name"),
             bar(each.rows / each.of if each.of else 0.0),
             element("span", share_text(each.rows, each.of), class_="said"),
         )
@@ -160,11 +171,13 @@ def _by_group(found: Comparison) -> Markup:
 def _differences(found: Comparison, palette: Palette) -> Markup:
     lines = [_difference(each, found.rows, palette) for each in found.differences]
     out = "" if found.complete else " Time ran out before all were found."
-    about = f"Throughout each of these regions the old model decides so and the new one so: proved.{out} Shares are of"
+    about = f"Throughout each of these regions the old model decides so and the new one so: proved.{out}"
+    are = "is" if found.rows == 1 else "are"
+    shares = f" Shares are of the {plural(found.rows, 'row')} that {are} decided differently." if found.rows else ""
     return join(
         [
             element("h3", "Where they differ"),
-            element("p", f"{about} the {plural(found.rows, 'row')} that are decided differently.", class_="about"),
+            element("p", f"{about}{shares}", class_="about"),
             join([shown_and_folded(lines, "region", class_="rules")]),
         ]
     )

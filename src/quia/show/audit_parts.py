@@ -23,12 +23,12 @@ from quia.show.audit_pieces import (
     rule_line,
     shown_and_folded,
 )
-from quia.show.audit_words import named, rules_sentence
+from quia.show.audit_words import any_input, named, rules_sentence, unlooked
 from quia.show.bars import Count, bar, bar_line, stacked
 from quia.show.html_reasons import section
 from quia.show.markup import Child, Markup, element, join, short
 from quia.show.table import table
-from quia.show.words import number, plural, share_text
+from quia.show.words import number, part_text, plural, share_text
 
 MOST_FEATURES = 15
 MOST_COLUMNS = 5
@@ -129,12 +129,15 @@ def rules(document: Document, palette: Palette) -> Markup:
 
 
 def _class_rules(found: Rules, palette: Palette) -> Markup:
+    if not found.rules:
+        none = element("p", f"{rules_sentence(found).capitalize()}.", class_="about")
+        return join([element("h3", palette.chip(found.decision)), none])
     said = f"{rules_sentence(found)}; wanted were {number(found.wanted)}."
     out = "" if found.complete else " Time ran out before they covered what was wanted."
     lines = [_rule(each, found.of, palette[found.decision]) for each in found.rules]
     of = f" They are among the general reasons of {plural(found.explained, 'row')}."
     if found.learned:
-        of = f" They are among {found.explained:,} that were learned from the rows, and then proved."
+        of = f" They are among {plural(found.explained, 'rule')} that were learned from the rows, and then proved."
     return join(
         [
             element("h3", palette.chip(found.decision)),
@@ -158,12 +161,14 @@ def features(document: Document) -> Markup:
     return section(
         "features",
         "Features",
-        table(heads, map(_feature, first)) if first else None,
-        folded(plural(len(rest), "more feature"), table(heads, map(_feature, rest))) if rest else None,
+        table(heads, (_feature(each, document) for each in first)) if first else None,
+        folded(plural(len(rest), "more feature"), table(heads, (_feature(each, document) for each in rest)))
+        if rest
+        else None,
         element(
             "p",
             element("strong", "Proved not to matter: "),
-            f"no decision, on any input, depends on {', '.join(short(name, 60) for name in idle)}"
+            f"no decision, on {any_input(document)}, depends on {', '.join(short(name, 60) for name in idle)}"
             f" ({number(len(idle))} of {plural(len(document.features), 'feature')}).",
             class_="proved",
         )
@@ -180,12 +185,15 @@ def _weight(feature: Feature) -> tuple[int, int, str]:
     return -alone, -shortest, feature.feature
 
 
-def _feature(found: Feature) -> list[Child]:
+def _feature(found: Feature, document: Document) -> list[Child]:
     matters = "yes" if found.matters else f"not known: {(found.why or 'time ran out').rstrip('.')}"
-    return [short(found.feature, 60), matters, *(_share(each) for each in (found.alone, found.shortest))]
+    return [short(found.feature, 60), matters, *(_share(each, document) for each in (found.alone, found.shortest))]
 
 
-def _share(share: Share | None) -> Child:
+def _share(share: Share | None, document: Document) -> Child:
     if share is None:
         return "not known"
-    return [bar(share.rows / share.of if share.of else 0.0), element("span", share_text(share.rows, share.of))]
+    if not share.of:
+        return f"not known: {unlooked(document)}"
+    said = part_text(share.rows, share.of, document.decisions.decided)
+    return [bar(share.rows / share.of), element("span", said)]

@@ -61,18 +61,23 @@ def conditions_line(conditions: Sequence[Condition]) -> Markup:
 
 def rule_line(said: Child, reach: Reach, of: int, shown: Example, *, colour: int | None = None) -> Markup:
     """What forces something, how far it reaches, and an example whose values can be unfolded."""
+    where = f"row {number(shown.row)}" if shown.row else "an input that is not in the table"
     new = f", {number(reach.new)} new" if reach.new < reach.rows else ""
     return element(
         "li",
         element("p", said, class_="if"),
         element(
             "div",
-            bar(reach.cumulated / of if of else 0.0, colour=colour),
-            element("p", f"{share_text(reach.rows, of)} rows{new}"),
-            element("p", f"together {share_text(reach.cumulated, of)}"),
+            [
+                bar(reach.cumulated / of, colour=colour),
+                element("p", f"{share_text(reach.rows, of)} rows{new}"),
+                element("p", f"together {share_text(reach.cumulated, of)}"),
+            ]
+            if of
+            else None,
             element(
                 "details",
-                element("summary", f"example: row {number(shown.row)}"),
+                element("summary", f"example: {where}"),
                 element("p", values_text(shown.values, shown.values), class_="same"),
                 class_="example",
             ),

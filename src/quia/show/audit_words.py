@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from quia.auditing.document import Comparison, Condition, Document, Monotonicity, Protected, Rules, Value, Values
+from quia.auditing.document import Comparison, Condition, Document, Monotonicity, Proof, Protected, Rules, Value, Values
 from quia.cuts import Cut, Interval, number_text
 from quia.show.markup import short
-from quia.show.words import number, plural, possible_text, share_text
+from quia.show.words import number, part_text, plural, possible_text, share_text
 from quia.variables import MISSING
 
 MOST_NAMED = 6
@@ -16,6 +16,8 @@ MOST_NAMED = 6
 
 
 PROTECTED = "Protected features"
+UNCOMPARED = "No row can be compared: "
+"""How the one of a comparison's sentences begins that says why it has no rows."""
 
 
 class Finding(NamedTuple):
@@ -52,11 +54,11 @@ def findings(document: Document) -> list[Finding]:
     """What matters most, as far as it was asked: protected features, where more hurts, and where two models differ."""
     found = []
     if document.protected:
-        found.append(_hanging(together(document.protected)))
+        found.append(_hanging(together(document.protected), document))
     if document.monotonicity is not None:
-        found.append(_hurting(document.monotonicity))
+        found.append(_hurting(document.monotonicity, every_input(document)))
     if document.comparison is not None:
-        found.append(_differing(document.comparison, new_name(document)))
+        found.append(_differing(document.comparison, new_name(document), every_input(document)))
     return found
 
 
@@ -86,8 +88,58 @@ def possible_sentence(document: Document) -> str | None:
     return possible_text([short(each, 200) for each in told]) if told else None
 
 
+def every_input(document: Document) -> str:
+    """What a proof is about."""
+    return "every input that is possible (see Settings)" if possible_sentence(document) else "every input"
+
+
+def any_input(document: Document) -> str:
+    """What a proof that something never is so is about."""
+    return "any input that is possible (see Settings)" if possible_sentence(document) else "any input"
+
+
+def favourable_class(document: Document) -> str | None:
+    """The class that is taken as the best; None if the model has no class."""
+    classes = document.identity.settings.favourable[:1] or document.identity.model.classes[-1:]
+    return classes[0] if classes else None
+
+
+def favourable_sentence(document: Document) -> str | None:
+    """Which classes are taken as favourable, and whether anybody said so; None where nothing depends on that."""
+    said, found = document.identity.settings.favourable, document.monotonicity
+    best = favourable_class(document)
+    if best is None or not (document.protected or found):
+        return None
+    is_assumed = not said if found is None else found.is_assumed
+    names = ", then ".join(short(name, 60) for name in said[:MOST_NAMED] or (best,))
+    more = f" and {number(len(said) - MOST_NAMED)} more" if len(said) > MOST_NAMED else ""
+    return f"Favourable: {names}{more}" + (" (assumed: the last class; say --favourable)" if is_assumed else "")
+
+
+def untested_sentence(protected: Protected) -> str:
+    """Which protected features the model does not test; empty if it tests all."""
+    outside = [name for name in protected.features if name not in protected.in_model]
+    return f"The model does not test {named(outside)}, so no decision hangs on that." if outside else ""
+
+
+def unlooked(document: Document) -> str:
+    """Why a count is of no row."""
+    return "time ran out before any row was looked at" if document.decisions.decided else "no row has a decision"
+
+
+def uncompared(found: Comparison) -> str:
+    """That no row could be compared, and why."""
+    whys = [each.removeprefix(UNCOMPARED) for each in found.inputs if each.startswith(UNCOMPARED)]
+    why = whys[0] if whys else "one or both models decide none" if found.undecided else "the table has none"
+    return f"No row could be compared: {why.rstrip('.')}."
+
+
 def rules_sentence(found: Rules) -> str:
     """How many rules cover how many rows."""
+    if not found.rules:
+        if not found.of:
+            return "no row has this decision"
+        return f"no rule was found{'' if found.complete else ' in time'} (of {plural(found.of, 'row')})"
     covers = "covers" if len(found.rules) == 1 else "cover"
     return f"{plural(len(found.rules), 'rule')} {covers} {share_text(found.covered, found.of)} rows"
 
@@ -97,21 +149,32 @@ def together(protected: Sequence[Protected]) -> Protected:
     return max(protected, key=lambda each: len(each.features))
 
 
-def _hanging(protected: Protected) -> Finding:
-    about, names = PROTECTED, named(protected.features, "or")
-    hanging = protected.hanging
-    if protected.depends.can is False or not protected.in_model:
-        return Finding(about, "none", f"No decision of the model can depend on {names}: proved for every input.")
-    if hanging is None:
-        return Finding(about, "not known", f"How many decisions hang on {names} is not known: {_why(protected.why)}")
-    also = ""
+def _hanging(protected: Protected, document: Document) -> Finding:
+    about, untested = PROTECTED, untested_sentence(protected)
+    if not protected.in_model:
+        return Finding(about, "none", untested)
+    names, also = named(protected.in_model, "or"), f" {untested}" if untested else ""
+    if protected.depends.can is False:
+        proved = f"proved for {every_input(document)}{because(protected.depends)}"
+        return Finding(about, "none", f"No decision of the model can depend on {names}: {proved}.{also}")
+    hanging, every = protected.hanging, document.decisions.decided
+    if hanging is None or not hanging.of:
+        why = _why(protected.why if hanging is None else unlooked(document))
+        return Finding(about, "not known", f"How many decisions hang on {names} is not known: {why}{also}")
     if not hanging.rows and protected.depends.can:
-        also = " On other inputs some do."
-    figure = share_text(hanging.rows, hanging.of)
-    return Finding(about, figure, f"decisions hang on {names}: they would change if only that changed.{also}")
+        also = f" On other inputs some do.{also}"
+    hang = f"decisions hang on {names}: they would change if only that changed.{also}"
+    if hanging.of < every:
+        hang = f"have a decision that hangs on {names}: it would change if only that changed.{also}"
+    return Finding(about, part_text(hanging.rows, hanging.of, every), hang)
 
 
-def _hurting(found: Monotonicity) -> Finding:
+def because(proof: Proof) -> str:
+    """Why something is proved, where there is more to say than that; empty if not."""
+    return f": {proof.why.rstrip('.')}" if proof.why else ""
+
+
+def _hurting(found: Monotonicity, inputs: str) -> Finding:
     about, count = "Where more hurts", len(found.features)
     hurts = [each.feature for each in found.features if each.hurts.can]
     proved = sum(each.hurts.can is False for each in found.features)
@@ -119,20 +182,27 @@ def _hurting(found: Monotonicity) -> Finding:
     if unknown == count:
         why = "no feature has an order" if not count else "time ran out"
         return Finding(about, "not known", f"Whether more of a feature can make a decision worse is not known: {why}.")
-    never = f"of {number(proved)} of {plural(count, 'feature')} it never does: proved"
+    that = "proved" if inputs == "every input" else f"proved for {inputs}"
+    if proved == count:
+        of = f"all {plural(count, 'feature')}" if count > 1 else named([found.features[0].feature])
+        on = "" if inputs == "every input" else f", and {inputs}"
+        return Finding(about, "none", f"More of a feature never makes a decision worse: proved for {of}{on}.")
+    never = f"of {number(proved)} of {plural(count, 'feature')} it never does: {that}"
     rest = [*([never] if proved else []), *([f"of {number(unknown)} it is not known"] if unknown else [])]
     if not hurts:
-        figure = "none found" if unknown else "none"
-        return Finding(about, figure, f"More of a feature was not found to make a decision worse; {', '.join(rest)}.")
+        said = f"More of a feature was not found to make a decision worse; {', '.join(rest)}."
+        return Finding(about, "none found", said)
     said = "; ".join([f"More of {named(hurts, 'or')} can make a decision worse", *rest])
     return Finding(about, f"{number(len(hurts))} of {plural(count, 'feature')}", f"{said}.")
 
 
-def _differing(found: Comparison, new: str) -> Finding:
-    about, figure = "Two models", share_text(found.rows, found.of)
+def _differing(found: Comparison, new: str, inputs: str) -> Finding:
+    about = "Two models"
     if found.can_differ is False:
-        return Finding(about, "equivalent", f"{new} decides every input as this model does: proved.")
-    return Finding(about, figure, f"rows are decided differently by {new}.")
+        return Finding(about, "equivalent", f"{new} decides {inputs} as this model does: proved.")
+    if not found.of:
+        return Finding(about, "not known", uncompared(found))
+    return Finding(about, share_text(found.rows, found.of), f"rows are decided differently by {new}.")
 
 
 def model_name(document: Document) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -70,6 +71,36 @@ def share_text(rows: int, of: int) -> str:
     ('1,575 of 48,842 (3.2 %)', '1 of 48,842 (< 0.1 %)', '0 of 0')
     """
     return f"{number(rows)} of {number(of)}" + (f" ({_tenths(rows, of)} %)" if of else "")
+
+
+def part_text(rows: int, of: int, every: int) -> str:
+    """How many of how many rows, and that these are a part, where not every one was looked at.
+
+    >>> part_text(1575, 48842, 48842), part_text(406, 3583, 48842)
+    ('1,575 of 48,842 (3.2 %)', '406 of the 3,583 rows that were looked at (of 48,842)')
+    >>> part_text(0, 1, 7), part_text(0, 0, 7), part_text(0, 0, 0)
+    ('0 of the 1 row that was looked at (of 7)', 'not known', 'no row has a decision')
+    """
+    if not of:
+        return "not known" if every else "no row has a decision"
+    if of >= every:
+        return share_text(rows, of)
+    looked = f"{plural(of, 'row')} that {'was' if of == 1 else 'were'} looked at"
+    return f"{number(rows)} of the {looked} (of {number(every)})"
+
+
+def told_apart(names: Iterable[str], most: int = 60) -> dict[str, str]:
+    """Each name as it is shown: a long one cut in its middle, unless another one would then look the same.
+
+    >>> told_apart(["Male", "Female, black", "Female, brown"], 7)
+    {'Male': 'Male', 'Female, black': 'Fem…ack', 'Female, brown': 'Fem…own'}
+    >>> told_apart(["Female, a, old", "Female, b, old"], 7)
+    {'Female, a, old': 'Female, a, old', 'Female, b, old': 'Female, b, old'}
+    """
+    tail = (most - 1) // 2
+    cut = {name: name if len(name) <= most else f"{name[: most - 1 - tail]}…{name[-tail:]}" for name in names}
+    alike = Counter(cut.values())
+    return {name: shown if alike[shown] == 1 else name for name, shown in cut.items()}
 
 
 def _tenths(rows: int, of: int) -> str:
