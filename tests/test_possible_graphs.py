@@ -24,8 +24,10 @@ from contract import (
     literals_of,
     random_region,
 )
+from quia.contrast import Contrast
 from quia.costs import Costs
 from quia.errors import GraphError, MissingValue
+from quia.patience import Clock
 from quia.question import Question
 from quia.ranges import Ranges, union
 from quia.region import Region
