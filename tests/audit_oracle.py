@@ -501,7 +501,9 @@ def _hanging(
         if others:
             hanging.add(at)
         own = tuple(case.states[at][v] for v in changing)
-        fixed += not [states for states in reached[at] if states != own] or (UNKNOWN in own and len(reached[at]) == 1)
+        # It may be any of those that have what is known of it, and is one of them.
+        may_be = [c for c in reached[at] if all(s in (UNKNOWN, t) for s, t in zip(own, c, strict=True))]
+        fixed += len(reached[at]) <= bool(may_be)
     by_group = []
     for title in groups:
         mine = members[title].intersection(decided)

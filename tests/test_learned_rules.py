@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -276,7 +277,7 @@ def test_groups_by_several_columns() -> None:
         values = [rng.choice(["a", "b", "c", None]) for _ in range(30)]
         rows = column_rows(values, [1] * 30)
         one = parting_of_column(rows, "x")
-        other = Parting(one.variable, one.literals, np.roll(one.of_row, 1))
+        other = replace(one, of_row=np.roll(one.of_row, 1))
         grouping = grouping_of(rows, [one, other])
         pairs = list(zip(one.of_row.tolist(), other.of_row.tolist(), strict=True))
         known = [pair for pair in pairs if min(pair) >= 0]

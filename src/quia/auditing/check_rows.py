@@ -176,16 +176,15 @@ class Rows:
 class Reach:
     """For the decided `rows`, by their kind, the class with each combination of the changing variables' states.
 
-    A class is the model's, NONE for what is impossible, UNTOLD where it depends on what is missing. `own` is the place
-    of each row's own combination, -1 where a value of it is missing or not known.
+    A class is the model's, NONE for what is impossible, UNTOLD where it depends on what is missing. `own` are
+    the states that each row has itself.
     """
 
     rows: Ints
     kind: Ints
     combinations: tuple[tuple[int, ...], ...]
     classes: npt.NDArray[np.int16]
-    own: Ints
-    is_unknown: Bools
+    own: tuple[tuple[int, ...], ...]
     decision: Ints
 
     def becoming(self, label: int) -> Bools:
@@ -211,11 +210,13 @@ class Reach:
         return np.asarray(which.any(axis=1))[self.kind]
 
     def fixed(self) -> Bools:
-        """Which rows have no possible combination but their own."""
+        """Which rows have no possible combination but the one that they are."""
         possible: Any = self.classes != NONE
         count = possible.sum(axis=1)[self.kind]
-        has_own: Any = (self.own >= 0) & possible[self.kind, np.maximum(self.own, 0)]
-        return np.asarray((count - has_own == 0) | (self.is_unknown & (count <= 1)))
+        places = {own: np.flatnonzero([_may_be(own, each) for each in self.combinations]) for own in set(self.own)}
+        both = zip(self.kind.tolist(), self.own, strict=True)
+        has_own = np.array([possible[kind, places[own]].any() for kind, own in both], bool)
+        return np.asarray(count <= has_own)
 
 
 def _reach(rows: Rows, changing: tuple[int, ...], clock: Clock, known: bool) -> Reach:
@@ -241,10 +242,13 @@ def _reach(rows: Rows, changing: tuple[int, ...], clock: Clock, known: bool) -> 
         tried[:, list(changing)] = combination
         found = decided(world.asked, tried, clock)
         classes[:, at] = np.where(np.isin(found, list(impossible)), NONE, found)
-    places = {combination: at for at, combination in enumerate(combinations)}
-    own = np.array([places.get(tuple(row), -1) for row in own_states.tolist()], np.int64).reshape(len(chosen))
-    is_unknown = (own_states == UNKNOWN).any(axis=1)
-    return Reach(chosen, kind, combinations, classes, own, is_unknown, rows.decision[chosen])
+    own = tuple(map(tuple, own_states.tolist()))
+    return Reach(chosen, kind, combinations, classes, own, rows.decision[chosen])
+
+
+def _may_be(states: Sequence[int], combination: Sequence[int]) -> bool:
+    """Whether a row with these states may be a combination, as far as they are known."""
+    return all(own in (UNKNOWN, state) for own, state in zip(states, combination, strict=True))
 
 
 def decided(classifier: Classifier, states: States, clock: Clock | None = None) -> Ints:

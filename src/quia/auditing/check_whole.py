@@ -170,7 +170,7 @@ def _check_worst(said: Protected, world: World, rows: Rows | None, settings: Set
     table = needed(rows)
     if said.hanging.of < int(table.is_decided.sum()):
         return
-    reach = table.reach([world.place(name) for name in said.in_model], clock)
+    reach = table.reach([world.place(name) for name in said.in_model], clock, known=True)
     every = np.ones(len(reach.combinations), bool)
     better = reach.better(every, ranks(world.terms.classes, settings.favourable))
     if better.any():

@@ -18,7 +18,7 @@ import numpy as np
 from quia.asking import Terms
 from quia.auditing.document import GroupHanging, Hanging, Turn
 from quia.auditing.groups import Grouping
-from quia.auditing.known import known_states
+from quia.auditing.known import known_states, with_known
 from quia.auditing.rows import Bools, Ints, Rows
 from quia.batch.table import distinct
 from quia.classifier import DecidesRows, escape_within, offers
@@ -26,7 +26,7 @@ from quia.errors import MissingValue
 from quia.explanation import Explanation
 from quia.patience import Clock, OutOfTime
 from quia.question import Question
-from quia.ranges import members, size
+from quia.ranges import covers, members, size
 from quia.reference import admitting
 from quia.region import Region
 from quia.variables import UNKNOWN
@@ -149,10 +149,13 @@ class Protection:
 
     def _can_differ(self, states: Sequence[int], own: int, region: Region) -> bool:
         """Whether there are two possible worlds that a row is, or could be with other protected features."""
-        terms = self.terms
-        one = terms.worlds.member(terms.worlds.possible.intersection(region))
+        terms = with_known(self.terms, self.variables)
+        possible = terms.worlds.possible
+        one = terms.worlds.member(possible.intersection(region))
         if one is None:
             return False
+        if any(states[v] != UNKNOWN and not covers(possible.states(v), states[v]) for v in self.variables):
+            return True  # a value of it is missing, and that is none of those that it could change to
         known = [one[v] if v in self.variables and s == UNKNOWN else s for v, s in enumerate(states)]
         return Explanation(terms.classifier, {}, terms.question(known, own)).can_differ(self.variables)
 
@@ -228,8 +231,8 @@ class _Tally:
         hangs = differs.any(axis=1)
         # A row is one of the possible combinations, unless a value of it is missing, and needs another one to differ.
         states = asked.rows.states[rows][:, list(asked.variables)]
-        is_own = (states[:, None, :] == outcome.combinations[None, :, :]).all(axis=2) & outcome.possible
-        has_own = is_own.any(axis=1) | (states == UNKNOWN).any(axis=1)
+        fits = (states[:, None, :] == outcome.combinations[None, :, :]) | (states == UNKNOWN)[:, None, :]
+        has_own = (fits.all(axis=2) & outcome.possible).any(axis=1)
         self._count(group, repeats, hangs, outcome.possible.sum(axis=1) <= has_own)
         for c in range(len(self.turns)):
             turned = (differs & (outcome.classes == c)).any(axis=1)
