@@ -54,7 +54,7 @@ def boosted(table: Any, rounds: int, depth: int) -> Boosted:
 
 
 def counted(boost: Boosted, table: Any, sets: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """How many decisions differ when only some features are replaced, by each value and by none, for all rows at once.
+    """How many decisions differ when only some features are replaced, by each of their values, for all rows at once.
 
     Complexity: one call of predict for each combination of values.
     """
@@ -65,7 +65,7 @@ def counted(boost: Boosted, table: Any, sets: Sequence[Sequence[str]]) -> dict[s
     for names in sets:
         changed = np.zeros(len(table), bool)
         kinds = [columns[name].dtype for name in names]
-        for values in product(*([*kind.categories, None] for kind in kinds)):
+        for values in product(*(kind.categories for kind in kinds)):
             other = columns.assign(
                 **{
                     name: pd.Categorical.from_codes(
