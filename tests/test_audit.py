@@ -136,3 +136,22 @@ def _hanging(hanging: Hanging, alone: bool) -> Any:
         if each.of
     }
     return hanging.rows, hanging.of, hanging.fixed, set(hanging.turns), None if alone else groups
+
+
+def test_a_value_that_is_missing_is_no_group() -> None:
+    """Spaces around a value are none of it, `?` is no value: `quia verify` reads the column so, too."""
+    rng = Random(1)
+    states = {"SAT": [1200, 1500], "GPA": ["low", "medium", "high"], "Essay": ["pass", "fail"]}
+    rows = [
+        {name: rng.choice(each) for name, each in states.items()}
+        | {"Interview": rng.choice(["pass", "fail"]), "town": rng.choice(["a ", "a", "b", "?", "", None])}
+        for _ in range(80)
+    ]
+    model = quia.load(str(Path(__file__).parents[1] / "examples" / "admissions.json"))
+    document = quia.audit(model, rows, protected=["town"]).document
+    (town,) = document.protected
+    assert {group.name: group.rows for group in town.groups} == {
+        "town=a": sum(row["town"] in ("a", "a ") for row in rows),
+        "town=b": sum(row["town"] == "b" for row in rows),
+    }
+    assert [claim for claim in check(document, model, table=rows).claims if claim.outcome != "holds"] == []

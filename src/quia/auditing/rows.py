@@ -17,6 +17,7 @@ from quia.batch.missing import encode_decided
 from quia.batch.one_by_one import decisions_of
 from quia.batch.table import States, arrow, distinct, states_type, to_numpy, whole
 from quia.classifier import Classifier
+from quia.values import is_missing
 
 Ints = npt.NDArray[Any]
 Bools = npt.NDArray[np.bool_]
@@ -151,9 +152,9 @@ class _Gathering:
 
 
 def _code(known: dict[Any, int], value: Any) -> int:
-    """The number of a value; texts that differ in spaces around them are one, and an empty one is none."""
+    """The number of a value, -1 for a missing one; texts that differ in spaces around them are one."""
     if isinstance(value, str):
         value = value.strip()
-    if value is None or value == "" or value != value:
+    if is_missing(value):
         return -1
     return known.setdefault(value, len(known))
