@@ -18,15 +18,19 @@ MOST_ROWS = 8
 MOST_FOLDED = 200
 _HIGH, _TOP, _BAR = 34, 4, 12
 _MOST_CELLS = 60
+_LETTER = 0.019
+"""The share of a strip that a letter takes where it is narrowest, on a phone."""
 
 
 def picture(answer: Answer, *, extents: Extents | None = None) -> Markup | None:
     """The shortest reason that was found, and the nearest change; None if there is no reason."""
-    reason = shortest_shown(answer)
+    reason = answer.shortest
     if not reason:
         return None
     nearest = answer.changes[0] if answer.changes else None
     drawn = strips(answer, reason, () if nearest is None else nearest.changes, extents=extents)
+    if len(drawn) > MOST_ROWS:  # what would change is seen at once
+        drawn = sorted(drawn, key=lambda strip: not strip.change)
     rows = [_row(strip) for strip in drawn[: MOST_ROWS + MOST_FOLDED]]
     left = len(drawn) - len(rows)
     more = element("p", f"… {plural(left, 'feature')} more", class_="more") if left else None
@@ -48,11 +52,6 @@ def picture(answer: Answer, *, extents: Extents | None = None) -> Markup | None:
         folded,
         class_="part picture",
     )
-
-
-def shortest_shown(answer: Answer) -> Reason | None:
-    """Of the sufficient reasons that were found the shortest, the first of these."""
-    return min(answer.sufficient.as_shown(), key=len, default=None)
 
 
 def _title(answer: Answer, reason: Reason) -> str:
@@ -99,7 +98,9 @@ def _row(strip: Strip) -> Markup:
         said.append(element("span", "→ ", short(strip.changed), class_="led"))
     return element(
         "li",
-        element("span", element("b", short(strip.feature, 60)), " ", element("span", short(strip.now, 40), class_="was")),
+        element(
+            "span", element("b", short(strip.feature, 60)), " ", element("span", short(strip.now, 40), class_="was")
+        ),
         _drawn(strip),
         element("span", said, class_="said"),
         data_f=strip.index,
@@ -115,7 +116,8 @@ def _drawn(strip: Strip) -> Markup:
     parts += [_bar(span, "allowed", _TOP, _BAR) for span in strip.because]
     parts += [_bar(span, "leads", _TOP, _BAR) for span in strip.change]
     parts += _cells(strip.cells)
-    parts += [_tick(tick) for tick in strip.ticks]
+    labelled = _labelled(strip.ticks, 0.5 if strip.at is None else strip.at)
+    parts += [_tick(tick, is_labelled=tick in labelled) for tick in strip.ticks]
     if strip.arrow is not None:
         start, end = strip.arrow
         parts.append(element("line", class_="way", x1=_percent(start), x2=_percent(end), y1=middle, y2=middle))
@@ -156,13 +158,23 @@ def _cells(names: Sequence[str]) -> list[Child]:
     ]
 
 
-def _tick(tick: Tick) -> Markup:
-    anchor = "start" if tick.at < 0.04 else "end" if tick.at > 0.96 else "middle"
+def _labelled(ticks: Sequence[Tick], near: float) -> list[Tick]:
+    """Those whose texts do not run into each other's, the nearest to a place first; the others are in the condition."""
+    chosen: list[Tick] = []
+    for tick in sorted(ticks, key=lambda each: abs(each.at - near)):
+        room = [abs(tick.at - other.at) - _LETTER * (len(tick.text) + len(other.text)) / 2 for other in chosen]
+        if min(room, default=1.0) > _LETTER:
+            chosen.append(tick)
+    return chosen
+
+
+def _tick(tick: Tick, *, is_labelled: bool) -> Markup:
+    anchor = "start" if tick.at < 0.04 else "end" if tick.at > 0.92 else "middle"
     at = _percent(tick.at)
     return join(
         [
             element("line", class_="tick", x1=at, x2=at, y1=_TOP - 2, y2=_TOP + _BAR + 2),
-            element("text", short(tick.text, 14), x=at, y=_HIGH - 4, text_anchor=anchor),
+            element("text", short(tick.text, 14), x=at, y=_HIGH - 4, text_anchor=anchor) if is_labelled else None,
         ]
     )
 
