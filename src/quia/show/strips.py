@@ -245,8 +245,7 @@ def _scale(shown: Iterable[float], low: float, high: float) -> tuple[Callable[[f
     if len(points) < 2:
         return (lambda _: 0.5), True
     least = min(APART, 0.6 / (len(points) - 1))
-    # Halved, as the whole way may be longer than the greatest number.
-    shares = [(b / 2 - a / 2) / (high / 2 - low / 2) for a, b in pairwise(points)]
+    shares = [_share(low, high, b) - _share(low, high, a) for a, b in pairwise(points)]
     room = [max(share, least) for share in shares]
     places = [0.0, *(min(sum_ / sum(room), 1.0) for sum_ in accumulate(room))]
     places[-1] = 1.0
@@ -255,10 +254,17 @@ def _scale(shown: Iterable[float], low: float, high: float) -> tuple[Callable[[f
         after = bisect_right(points, number)
         if after == 0 or after == len(points):
             return 0.0 if after == 0 else 1.0
-        a, b = points[after - 1], points[after]
-        return places[after - 1] + (places[after] - places[after - 1]) * (number / 2 - a / 2) / (b / 2 - a / 2)
+        share = _share(points[after - 1], points[after], number)
+        return places[after - 1] + (places[after] - places[after - 1]) * share
 
     return place, all(share >= least for share in shares)
+
+
+def _share(low: float, high: float, number: float) -> float:
+    """How much of the way between two numbers lies below a third."""
+    way = high - low
+    # Where the way is longer than the greatest number, half of it is not.
+    return (number - low) / way if math.isfinite(way) else (number / 2 - low / 2) / (high / 2 - low / 2)
 
 
 def _joined(spans: Iterable[Span]) -> tuple[Span, ...]:
