@@ -59,7 +59,7 @@ def standing(classifier: Classifier, question: Question) -> Standing | None:
         for label, need in needs.items()
     }
     own = tuple(score / unit for score in scores)
-    return Standing(own, tuple(cut / unit for cut in rule.cuts), margins, _extent(model) if len(own) == 1 else None)
+    return Standing(own, tuple(cut / unit for cut in rule.cuts), margins, _extent(model) if rule.cuts else None)
 
 
 def _extent(model: Additive | Ensemble) -> tuple[float, float] | None:
