@@ -18,7 +18,7 @@ MOST_ROWS = 8
 MOST_FOLDED = 200
 _HIGH, _TOP, _BAR = 34, 4, 12
 _MOST_CELLS = 60
-_LETTER = 0.019
+_LETTER = 0.021
 """The share of a strip that a letter takes where it is narrowest, on a phone."""
 
 
