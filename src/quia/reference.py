@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +24,15 @@ class Reference:
     variables: tuple[Variable, ...]
     rows: npt.NDArray[Any] = field(repr=False)
     repeats: npt.NDArray[np.int64] = field(repr=False)
+    extents: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
+    """Feature → the least and the greatest number that the table has of it, where that is known."""
 
     @staticmethod
-    def of(variables: Iterable[Variable], rows: npt.NDArray[Any]) -> Reference:
+    def of(
+        variables: Iterable[Variable],
+        rows: npt.NDArray[Any],
+        extents: Mapping[str, tuple[float, float]] | None = None,
+    ) -> Reference:
         """The reference with these encoded rows.
 
         >>> sex = Variable.nominal("sex", ["F", "M"])
@@ -35,7 +41,7 @@ class Reference:
         (3, 2)
         """
         distinct, repeats = np.unique(rows, axis=0, return_counts=True)
-        return Reference(tuple(variables), np.asfortranarray(distinct), repeats.astype(np.int64))
+        return Reference(tuple(variables), np.asfortranarray(distinct), repeats.astype(np.int64), dict(extents or {}))
 
     @staticmethod
     def of_table(classifier: Classifier, data: Any) -> Reference:
