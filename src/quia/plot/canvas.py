@@ -108,7 +108,8 @@ def width(text: str, size: float = SIZE) -> float:
 
     if not text:
         return 0.0
-    return float(text_to_path.get_text_width_height_descent(text, FontProperties(size=size), False)[0])
+    # On a screen letters are moved to whole pixels, which may make them a little wider.
+    return 1.05 * float(text_to_path.get_text_width_height_descent(text, FontProperties(size=size), False)[0])
 
 
 def widest(texts: Iterable[str], size: float = SIZE) -> float:
