@@ -39,6 +39,11 @@ def section(source: str, name: str) -> str:
     return found[0]
 
 
+def unfold(shown: Page) -> None:
+    """Opens all that the page folds."""
+    shown.evaluate("for (const fold of document.querySelectorAll('.fold')) fold.open = true")
+
+
 def shown_reasons(source: str, name: str) -> list[dict[str, str]]:
     """The conditions on a part's cards, read back from the markup."""
     cards = re.findall(r'<div class="card[^>]*>(.*?)</div>', section(source, name), re.DOTALL)
@@ -126,6 +131,7 @@ def test_hostile_names_are_text(watched: Callable[..., Page], tmp_path: Path) ->
     shown = watched()
     shown.goto(file.as_uri())
     assert shown.evaluate("window.owned") is None
+    unfold(shown)
     assert shown.locator(".sufficient .fact b").first.inner_text() == HOSTILE
     assert shown.locator("article script, article img").count() == 0
 
@@ -248,12 +254,20 @@ def test_page_in_a_browser(watched: Callable[..., Page], examples: Path, tmp_pat
         serious = [v for v in Axe().run(shown).response["violations"] if v["impact"] in ("serious", "critical")]
         assert serious == []
 
+        assert shown.locator(".card:visible, .strips:visible").count() > 1  # what is seen at first
+        assert not shown.locator(".sufficient .card").first.is_visible()
+        for fold in shown.locator("section > .fold > summary").all():
+            fold.focus()
+            shown.keyboard.press("Enter")
+        assert shown.evaluate("document.documentElement.scrollWidth") <= width
+        serious = [v for v in Axe().run(shown).response["violations"] if v["impact"] in ("serious", "critical")]
+        assert serious == []
         first = shown.locator(".sufficient .card").first
         features = set(first.get_attribute("data-fs").split())  # type: ignore[union-attr]
         first.locator("button").press("Enter")
         lit = shown.locator(".lit-now").evaluate_all("all => all.map(one => one.dataset.f)")
         assert set(lit) == features
-        for part in (".necessary", ".shares", ".instance", ".way .drawing", ".way .steps", ".complete", ".verdict"):
+        for part in (".picture", ".necessary", ".shares", ".instance", ".way .drawing", ".way .steps", ".complete", ".verdict"):
             assert shown.locator(f"{part} .lit-now").count() > 0, part
         serious = [v for v in Axe().run(shown).response["violations"] if v["impact"] in ("serious", "critical")]
         assert serious == []
@@ -303,6 +317,7 @@ def test_the_switch_shows_one_form_at_a_time(watched: Callable[..., Page], tmp_p
     file.write_text(page(quia.explain(ages(), {"gain": 2174, "age": 52})))
     shown = watched()
     shown.goto(file.as_uri())
+    unfold(shown)
     for _ in range(2):
         expect(shown.locator(".lead")).to_contain_text("gain is at most 5095.5", use_inner_text=True)
         assert shown.locator(".sufficient .card:visible .state").all_inner_texts() == ["≤ 5095.5"]
@@ -320,6 +335,7 @@ def test_folded_branches_open_from_the_drawing(watched: Callable[..., Page], tmp
     file.write_text(page(quia.explain(graph, random_instance(graph, 1)), timeout=1))
     shown = watched()
     shown.goto(file.as_uri())
+    unfold(shown)
     stub = shown.locator(".drawing a").first
     step = stub.get_attribute("href")
     assert not shown.locator(f"{step} > details").evaluate("one => one.open")

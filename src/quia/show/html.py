@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from quia.explanation import Explanation
     from quia.identity import PageFacts
 
-BRANCHES = 1_500
+BRANCHES = 300
 """How many nodes off the path the steps unfold to."""
+MOST_GENERAL = 2_000
+"""How many nodes a graph may have for its general reason to be drawn; of a larger one it is the complete reason."""
 
 
 def article(
@@ -132,6 +134,9 @@ def _importance(explanation: Explanation, timeout: float | None) -> Shares | Non
 
 def _formulas(explanation: Explanation, forms: Sequence[Answer], facts: Facts) -> Markup | None:
     """The formula that the reasons of each form come from; None if there is none to see."""
+    # The general reason of a large graph takes far longer than all else on the page.
+    if explanation.classifier.sizes.get("nodes", 0) > MOST_GENERAL:
+        return _formula(explanation, replace(forms[0], is_general=False), facts)
     return _joined(each_form(forms, partial(_formula, explanation), facts, "div"))
 
 

@@ -33,7 +33,7 @@ def formula(reason: NNF, answer: Answer, facts: Facts) -> Markup | None:
 
 def _drawn(reason: NNF, facts: Facts) -> Iterator[Markup]:
     """The formula from its root down, without recursion; a part that is shared is drawn once."""
-    left = MOST_NODES
+    left, nodes = MOST_NODES, reason.nodes
     seen: set[int] = set()
     work: list[Any] = [(len(reason) - 1, 0)]
     while work:
@@ -42,7 +42,7 @@ def _drawn(reason: NNF, facts: Facts) -> Iterator[Markup]:
             yield Markup(item)
             continue
         node, depth = item
-        kind, variable, state, children = reason.nodes[node]
+        kind, variable, state, children = nodes[node]
         left -= 1
         if kind == LITERAL:
             chip = facts.chip(reason.literal(variable, state))
@@ -60,4 +60,4 @@ def _drawn(reason: NNF, facts: Facts) -> Iterator[Markup]:
         yield Markup(f'<{tag} class="{sign}"><details{opened}><summary>{name}</summary><ul>')
         work.append(f"</ul></details></{tag}>")
         # Facts before the parts that hold more of them, so that a box is read from the simple to the nested.
-        work += sorted(((child, depth + 1) for child in children), key=lambda pair: reason.nodes[pair[0]][0] == LITERAL)
+        work += sorted(((child, depth + 1) for child in children), key=lambda pair: nodes[pair[0]][0] == LITERAL)

@@ -14,7 +14,7 @@ from quia.show.words import Facts
 MOST_WHOLE = 40
 MOST_STEPS = 60
 MOST_BRANCHES = 3
-MOST_COUNTED = 5_000
+MOST_COUNTED = 300
 
 
 @dataclass(frozen=True, slots=True)
