@@ -21,7 +21,7 @@ from quia.show.html_graph import way
 from quia.show.html_points import points
 from quia.show.html_reasons import changes, claims, each_form, notes, reasons, shares, verdict
 from quia.show.identity import identity_block, page_rows
-from quia.show.markup import Markup, element, join, script_data, short
+from quia.show.markup import Markup, element, join, script_data, short, trusted
 from quia.show.whole_file import asset, whole_file
 from quia.show.words import Facts
 
@@ -148,9 +148,9 @@ def fragment(explanation: Explanation, *, limit: int | None = 10, timeout: float
     style, script = asset("page.css"), asset("page.js")
     return join(
         [
-            element("style", Markup(style)),
+            element("style", trusted(style)),
             article(explanation, answer, branches=200, timeout=timeout),
-            element("script", Markup(script)),
+            element("script", trusted(script)),
         ]
     )
 
