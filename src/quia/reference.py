@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +20,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Encoded rows, each distinct one once, and how often it is there. A value that is not known fits no condition."""
+    """Encoded rows, each distinct one once, and how often it is there. A value that is not known fits no condition.
+
+    `extents` are the least and the greatest number of each column of numbers, where these are known.
+    """
 
     variables: tuple[Variable, ...]
     rows: npt.NDArray[Any] = field(repr=False)
     repeats: npt.NDArray[np.int64] = field(repr=False)
+    extents: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
 
     @staticmethod
-    def of(variables: Iterable[Variable], rows: npt.NDArray[Any]) -> Reference:
+    def of(
+        variables: Iterable[Variable],
+        rows: npt.NDArray[Any],
+        extents: Mapping[str, tuple[float, float]] | None = None,
+    ) -> Reference:
         """The reference with these encoded rows.
 
         >>> sex = Variable.nominal("sex", ["F", "M"])
@@ -36,7 +44,7 @@ class Reference:
         (3, 2)
         """
         distinct, repeats = np.unique(rows, axis=0, return_counts=True)
-        return Reference(tuple(variables), np.asfortranarray(distinct), repeats.astype(np.int64))
+        return Reference(tuple(variables), np.asfortranarray(distinct), repeats.astype(np.int64), extents or {})
 
     @staticmethod
     def of_table(classifier: Classifier, data: Any) -> Reference:

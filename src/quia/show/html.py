@@ -106,7 +106,7 @@ def parts(
     mattering = set(mentioned) if importance is None else {facts.index[name] for name in importance}
     made = {
         "verdict": verdict(forms, facts),
-        "picture": None if answer.is_constant else _pictures(forms, facts),
+        "picture": None if answer.is_constant else _pictures(explanation, forms, facts),
         "changes": changes(answer, facts, editable=editable),
         "bias": bias(answer, facts),
         "scores": scores(classifier, answer),
@@ -140,9 +140,10 @@ def _formulas(explanation: Explanation, forms: Sequence[Answer], facts: Facts) -
     return _joined(each_form(forms, partial(_formula, explanation), facts, "div"))
 
 
-def _pictures(forms: Sequence[Answer], facts: Facts) -> Markup | None:
+def _pictures(explanation: Explanation, forms: Sequence[Answer], facts: Facts) -> Markup | None:
     """The shortest reason of each form as a picture."""
-    return _joined(each_form(forms, lambda answer, _: picture(answer), facts, "div"))
+    extents = None if explanation.reference is None else explanation.reference.extents
+    return _joined(each_form(forms, lambda answer, _: picture(answer, extents=extents), facts, "div"))
 
 
 def _joined(drawn: Sequence[Markup | None]) -> Markup | None:
