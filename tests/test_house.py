@@ -122,6 +122,8 @@ ORDER = [
     "load",
     "tables",
     "learn_j48",
+    "learn_pruning",
+    "learn_sklearn",
     "learn",
     "answer",
     "explanation",

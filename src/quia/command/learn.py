@@ -27,6 +27,13 @@ def add(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--max-depth", metavar="N", type=int, help="greatest depth, from 1 on (scikit-learn only)")
     parser.add_argument(
+        "--no-prune",
+        dest="prune",
+        action="store_false",
+        help="keep the tree as it is grown within --min-rows and --max-depth, instead of pruning it as far as"
+        " cross-validation finds it as good (scikit-learn only)",
+    )
+    parser.add_argument(
         "--seed", metavar="N", type=int, default=0, help="which rows are kept apart for testing: a number from 0 on"
     )
     parser.add_argument("--j48", action="store_true", help="learn with Weka's J48; needs Java and a weka.jar")
@@ -50,6 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
             seed=arguments.seed,
             max_depth=arguments.max_depth,
             min_rows=arguments.min_rows,
+            prune=arguments.prune,
             weka_jar=arguments.weka_jar,
         )
     write_document(json.dumps(with_given_of(arguments, learned.classifier)), arguments.output)
