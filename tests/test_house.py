@@ -134,6 +134,7 @@ ORDER = [
     "auditing",
     "show",
     "web",
+    "overview",
     "command",
     "cli",
 ]
