@@ -124,6 +124,8 @@ ORDER = [
     "load",
     "tables",
     "learn_j48",
+    "learn_pruning",
+    "learn_sklearn",
     "learn",
     "answer",
     "explanation",
@@ -135,6 +137,7 @@ ORDER = [
     "show",
     "plot",
     "web",
+    "overview",
     "command",
     "cli",
 ]
