@@ -82,9 +82,9 @@ def percent(share: float) -> str:
 
 
 def svg_file(width: float, height: float, *parts: Child, label: str, style: str) -> Markup:
-    """A drawing as a file of its own, on its own style."""
-    look = element("style", trusted(style))
-    return svg(width, height, look, *parts, label=label, sized=True, xmlns=_NAMESPACE)
+    """A drawing as a file of its own, in its own style; each part is a line, so that people can read what changed."""
+    lines = [("\n", part) for part in (element("style", trusted(style)), *parts)]
+    return svg(width, height, *lines, "\n", label=label, sized=True, xmlns=_NAMESPACE)
 
 
 def shape(tag: str, /, *children: Child, **attributes: Any) -> Markup:
