@@ -128,7 +128,7 @@ def _why(answer: Answer, found: Sequence[Reason]) -> Markup:
     if reasons.complete:
         many = plural(given, "sufficient reason")
     elif reasons.set_count is not None and reasons.set_count > given:
-        about = f"each alone forces it; over {plural(reasons.set_count, 'set')} of features"
+        about = f"over {plural(reasons.set_count, 'set')} of features"
     if not given:
         return join([heading(many), element("p", "None was found in time.", class_="faint")])
     known: list[Literal] = []
