@@ -4,6 +4,7 @@ import csv
 import gzip
 import html
 import json
+import random
 import re
 import subprocess
 import sys
@@ -18,10 +19,13 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 import quia
+from ensemble_oracle import random_ensemble
 from quia.cli import main
+from quia.literal import Literal
 from quia.show import layout
-from quia.show.html import fragment, page
+from quia.show.html import page
 from quia.show.markup import element
+from quia.show.trying import nearest_value
 from web.conditions_read import signs_of
 from web.made_models import HOSTILE, chain, circuit_file, hostile, random_instance, random_tree
 
@@ -119,7 +123,7 @@ def test_a_decision_that_nothing_can_change(examples: Path) -> None:
 
 def test_elements_escape_what_they_are_given() -> None:
     made = element("p", "<b>", ["&", element("i", "x")], None, title='"><script>', data_f=1)
-    assert made == '<p title="&quot;&gt;&lt;script&gt;" data-f="1">&lt;b&gt;&amp;<i>x</i></p>'
+    assert made == '<p title="&#34;&gt;&lt;script&gt;" data-f="1">&lt;b&gt;&amp;<i>x</i></p>'
 
 
 def test_hostile_names_are_text(watched: Callable[..., Page], tmp_path: Path) -> None:
@@ -220,14 +224,6 @@ def test_a_layout_has_every_node_once_and_edges_go_down() -> None:
         assert all(b[1] > a[1] for a, b in pairwise(points))
 
 
-def test_notebooks_show_the_same(examples: Path) -> None:
-    explanation = quia.explain(quia.load(str(examples / "admissions.json")), ROBIN)
-    shown = explanation._repr_html_()
-    assert shown == fragment(explanation)
-    for kind in ("sufficient", "necessary"):
-        assert shown_reasons(shown, kind) == shown_reasons(page(explanation), kind)
-
-
 def test_making_a_page_needs_no_extra(examples: Path) -> None:
     program = (
         "import sys; sys.modules.update(dict.fromkeys(('starlette', 'uvicorn', 'jinja2', 'fast_sugiyama')));"
@@ -267,7 +263,16 @@ def test_page_in_a_browser(watched: Callable[..., Page], examples: Path, tmp_pat
         first.locator("button").press("Enter")
         lit = shown.locator(".lit-now").evaluate_all("all => all.map(one => one.dataset.f)")
         assert set(lit) == features
-        for part in (".picture", ".necessary", ".shares", ".instance", ".way .drawing", ".way .steps", ".complete", ".verdict"):
+        for part in (
+            ".picture",
+            ".necessary",
+            ".shares",
+            ".instance",
+            ".way .drawing",
+            ".way .steps",
+            ".complete",
+            ".verdict",
+        ):
             assert shown.locator(f"{part} .lit-now").count() > 0, part
         serious = [v for v in Axe().run(shown).response["violations"] if v["impact"] in ("serious", "critical")]
         assert serious == []
@@ -342,3 +347,45 @@ def test_folded_branches_open_from_the_drawing(watched: Callable[..., Page], tmp
     stub.click()
     assert shown.locator(f"{step} > details").evaluate("one => one.open")
     assert shown.locator(f"{step} > details li").first.is_visible()
+
+
+def models(folder: Path, examples: Path) -> dict[str, list[str]]:
+    """A tree, a scorecard and an ensemble, each with a case, as arguments of `quia report`."""
+    rng = random.Random(1)
+    ensemble = random_ensemble(rng, fewest=5, trees=8, rule="cuts")
+    while len(ensemble.variables) < 5 or len(ensemble.classes) != 2:
+        ensemble = random_ensemble(rng, fewest=5, trees=8, rule="cuts")
+    (folder / "forest.json").write_text(json.dumps(ensemble.to_dict()))
+    values = {v.name: nearest_value(Literal(v, ((0, 0),)), None) for v in ensemble.variables}
+    (folder / "case.json").write_text(json.dumps(values))
+    table = ["--data", str(examples / "applicant.csv"), "--row", "1"]
+    return {
+        "tree": [str(examples / "loan.json"), "--data", str(examples / "loans.csv"), "--row", "2"],
+        "scorecard": [str(examples / "credit_scorecard.csv"), *table],
+        "ensemble": [str(folder / "forest.json"), "--instance", str(folder / "case.json")],
+    }
+
+
+@pytest.mark.parametrize("kind", ["tree", "scorecard", "ensemble"])
+def test_the_first_screen_answers_and_paper_takes_two_sheets(
+    kind: str, watched: Callable[..., Page], examples: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "page.html"
+    assert main(["report", *models(tmp_path, examples)[kind], "-o", str(file)]) == 0
+    shown = watched()
+    shown.goto(file.as_uri())
+    places = {
+        name: shown.locator(name).first.bounding_box()
+        for name in (".verdict h1", ".lead", ".picture .strips", ".changes .card")
+    }
+    for name, box in places.items():
+        assert box is not None, name
+        assert box["y"] + box["height"] <= 900, name
+    assert shown.locator(".fold[open]").count() == 0
+    if kind != "tree":
+        assert shown.locator(".scores .drawn").is_visible()
+    if kind == "scorecard":
+        assert shown.locator(".points table").first.is_visible()
+    paper = shown.pdf(format="A4")
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", paper)) <= 2
+    assert shown.locator(".quia > section:last-of-type").get_attribute("id") == "identity"
