@@ -208,7 +208,9 @@ async def _faulty(_: Request, fault: Exception) -> Response:
         return response
     assert isinstance(fault, Fault)
     unreadable = [schema.Unreadable(int(place), error) for place, error in fault.given.items()]
-    response = _json(schema.Fault(fault.message, unreadable or msgspec.UNSET), fault.status)
+    features = [schema.AtFeature(**at) for at in fault.features]
+    told = schema.Fault(fault.message, unreadable or msgspec.UNSET, features or msgspec.UNSET)
+    response = _json(told, fault.status)
     if fault.status in (408, 413):
         response.headers["connection"] = "close"  # what is left of the body is not worth reading
     return response
