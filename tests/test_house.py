@@ -115,6 +115,7 @@ ORDER = [
     "general",
     "counterfactual",
     "score_moves",
+    "score_standing",
     "circuit_pairs",
     "bias",
     "claim",

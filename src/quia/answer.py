@@ -10,6 +10,7 @@ from typing import Any
 from quia.bias import Bias
 from quia.counterfactual import Counterfactuals
 from quia.question import AboutQuestion, Question
+from quia.reason import Reason
 from quia.reasons import Reasons
 from quia.refine import coarse_state
 from quia.values import plain_value, readable_value
@@ -81,6 +82,11 @@ class Answer(AboutQuestion):
         listed = (each.complete or len(each) == limit or each.is_enough for each in shown)
         counted = (each.complete or each.set_count is not None for each in (self.necessary, self.sufficient))
         return all(listed) and all(counted)
+
+    @property
+    def shortest(self) -> Reason | None:
+        """Of the sufficient reasons that were found the shortest, of these the first that says something new."""
+        return min(self.sufficient.as_shown(), key=len, default=None)
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain data: the JSON format `quia/explanation/2`."""

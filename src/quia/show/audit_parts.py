@@ -25,7 +25,7 @@ from quia.show.audit_pieces import (
 )
 from quia.show.audit_words import any_input, named, rules_sentence, unlooked
 from quia.show.bars import Count, bar, bar_line, stacked
-from quia.show.html_reasons import section
+from quia.show.html_section import section
 from quia.show.markup import Child, Markup, element, join, short
 from quia.show.table import table
 from quia.show.words import number, part_text, plural, share_text

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from quia.show.bars import Count, bar, bars
-from quia.show.html_reasons import section
+from quia.show.html_section import section
 from quia.show.markup import Markup, element, join, short
 from quia.show.table import table
 from quia.show.whole_file import whole_file

@@ -15,11 +15,18 @@ from quia.errors import TooLarge, Unsupported
 from quia.nnf import NNF
 from quia.patience import LAST_SHARE, PATIENCE
 from quia.show.html_bias import bias
+from quia.show.html_changes import changes
+from quia.show.html_claims import claims, notes
 from quia.show.html_facts import MOST_LISTED, table
 from quia.show.html_formula import formula
 from quia.show.html_graph import way
+from quia.show.html_picture import picture
 from quia.show.html_points import points
-from quia.show.html_reasons import changes, claims, each_form, notes, reasons, shares, verdict
+from quia.show.html_reasons import reasons
+from quia.show.html_scores import scores
+from quia.show.html_section import each_form
+from quia.show.html_shares import shares
+from quia.show.html_verdict import switch, verdict
 from quia.show.identity import identity_block, page_rows
 from quia.show.markup import Markup, element, join, script_data, short
 from quia.show.whole_file import asset, whole_file
@@ -97,13 +104,16 @@ def parts(
     mattering = set(mentioned) if importance is None else {facts.index[name] for name in importance}
     made = {
         "verdict": verdict(forms, facts),
-        "sufficient": None if answer.is_constant else reasons(forms, facts, "sufficient", rows=rows, editable=editable),
+        "picture": None if answer.is_constant else _pictures(forms, facts),
         "changes": changes(answer, facts, editable=editable),
-        "necessary": None if answer.is_constant else reasons(forms, facts, "necessary", rows=rows, editable=editable),
         "bias": bias(answer, facts),
+        "scores": scores(classifier, answer),
+        "points": points(classifier, answer, facts),
+        "switch": switch(forms),
+        "sufficient": None if answer.is_constant else reasons(forms, facts, "sufficient", rows=rows, editable=editable),
+        "necessary": None if answer.is_constant else reasons(forms, facts, "necessary", rows=rows, editable=editable),
         "shares": None if answer.is_constant else shares(importance, facts, answer.sufficient.set_count),
         "instance": table(answer, facts, mattering, certain=importance is not None, listed=listed),
-        "points": points(classifier, answer, facts),
         "way": way(classifier, answer, facts, branches, prefix) if offers(classifier, HasPath) else None,
         "complete": _formulas(explanation, forms, facts),
         "claims": claims(answer),
@@ -122,8 +132,16 @@ def _importance(explanation: Explanation, timeout: float | None) -> Shares | Non
 
 def _formulas(explanation: Explanation, forms: Sequence[Answer], facts: Facts) -> Markup | None:
     """The formula that the reasons of each form come from; None if there is none to see."""
-    drawn = each_form(forms, partial(_formula, explanation), facts, "div")
-    return element("section", drawn, class_="part complete") if any(drawn) else None
+    return _joined(each_form(forms, partial(_formula, explanation), facts, "div"))
+
+
+def _pictures(forms: Sequence[Answer], facts: Facts) -> Markup | None:
+    """The shortest reason of each form as a picture."""
+    return _joined(each_form(forms, lambda answer, _: picture(answer), facts, "div"))
+
+
+def _joined(drawn: Sequence[Markup | None]) -> Markup | None:
+    return join(drawn) if any(drawn) else None
 
 
 def _formula(explanation: Explanation, answer: Answer, facts: Facts) -> Markup | None:

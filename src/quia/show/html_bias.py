@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from quia.show.html_reasons import section
+from quia.show.html_section import section
 from quia.show.markup import Markup, element, short
 from quia.show.words import Facts, without_text
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from quia.answer import Answer
 from quia.cuts import number_text
 from quia.literal import State
-from quia.show.html_reasons import section
+from quia.show.html_section import fold
 from quia.show.markup import Markup, element, short
 from quia.show.words import Facts, plural
 from quia.values import readable_value
@@ -48,10 +48,11 @@ def table(
         heading = f"{title} ({len(members):,})"
         shown = _rows(heading, rows, folded=place > 0 or len(rows) > MOST_ROWS)
         parts.append(shown)
-    return section(
+    return fold(
         "instance",
         "The facts",
         *parts,
+        hint=f"{plural(len(facts.variables), 'feature')}, and what each counts as",
         about="The strip shows the intervals or states the model tells apart, and which one the value is in; of a"
         " number that counts itself, where it is in its range.",
     )

@@ -8,6 +8,7 @@ from typing import Any
 from quia.answer import Answer
 from quia.dag import AND, LITERAL
 from quia.nnf import NNF
+from quia.show.html_section import fold
 from quia.show.markup import Markup, element, join
 from quia.show.words import Facts, plural
 
@@ -26,10 +27,8 @@ def formula(reason: NNF, answer: Answer, facts: Facts) -> Markup | None:
         f" {held} is forced by these facts as long as the formula holds."
     )
     drawn = element("div", join(_drawn(reason, facts)), class_="formula")
-    if len(reason) > 60:
-        drawn = element("details", element("summary", "Show the formula"), drawn)
     title = "The general reason" if answer.is_general else "The complete reason"
-    return join([element("h2", title), element("p", about, class_="about"), drawn])
+    return fold("complete", title, drawn, hint="all reasons in one formula", about=about)
 
 
 def _drawn(reason: NNF, facts: Facts) -> Iterator[Markup]:

@@ -9,7 +9,7 @@ from quia.answer import Answer
 from quia.classifier import HasPath
 from quia.ranges import covers
 from quia.show import layout
-from quia.show.html_reasons import section
+from quia.show.html_section import fold
 from quia.show.markup import Markup, element, fitted, join, short
 from quia.show.neighbourhood import MOST_STEPS, Arrow, Box, Picture, below, condition_signs, picture
 from quia.show.words import Facts, plural
@@ -40,8 +40,13 @@ def way(graph: HasPath, answer: Answer, facts: Facts, branches: int, prefix: str
         about += " The lit line is the way taken" + (
             "." if drawn.whole else "; boxes with dashes stand for branches not taken: open them in the list of steps."
         )
-    return section(
-        "way", "The way through the model", figure, _steps(graph, answer, path, facts, branches, prefix), about=about
+    return fold(
+        "way",
+        "The way through the model",
+        figure,
+        _steps(graph, answer, path, facts, branches, prefix),
+        hint=plural(sum(graph.nodes[node][0] >= 0 for node in path), "test"),
+        about=about,
     )
 
 
