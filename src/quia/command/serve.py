@@ -20,6 +20,7 @@ from quia.command.streams import write
 from quia.errors import FormatError, Unsupported, listed
 
 if TYPE_CHECKING:
+    from quia.classifier import Classifier
     from quia.web.rows import Rows
 
 MOST_ROWS = 100_000
@@ -170,11 +171,23 @@ def _possible(arguments: argparse.Namespace) -> dict[str, Any]:
     Terms.of(classifier, **{name: said for name, said in terms.items() if said})
     terms |= {"costs": {name: float(Fraction(cost)) for name, cost in costs.items()}, "protected": arguments.protected}
     possible = {name: said for name, said in terms.items() if said}
+    if "within" in possible:
+        possible["within"] = _ticked(classifier, possible["within"])
     try:
         from_json(json.dumps({"instance": {}, **possible}).encode(), Question)
     except Fault as fault:
         raise Unsupported(fault.message, cure="a page cannot begin with more") from None
     return possible
+
+
+def _ticked(classifier: Classifier, within: dict[str, str]) -> dict[str, str | list[str]]:
+    """The conditions as the page has them: of a feature whose values are names, which of them are possible."""
+    from quia.region import Region
+
+    names = {v.name: v for v in classifier.variables if not v.is_numeric}
+    listed = Region.parse(classifier.variables, {name: said for name, said in within.items() if name in names})
+    states = {each.feature: [each.variable.text(state) for state in each.states] for each in listed.literals}
+    return {name: states.get(name, said) for name, said in within.items()}
 
 
 def _table(file: str) -> Rows:

@@ -34,6 +34,7 @@ _ASSETS = {
     "app.css": ("quia.web", "text/css"),
     "app.js": ("quia.web", "text/javascript"),
     "fields.js": ("quia.web", "text/javascript"),
+    "options.js": ("quia.web", "text/javascript"),
     "page.css": ("quia.show", "text/css"),
     "page.js": ("quia.show", "text/javascript"),
 }
