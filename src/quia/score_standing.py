@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.additive import Additive
+from quia.additive_needs import reaches
 from quia.classifier import Classifier
 from quia.ensemble import Ensemble
 from quia.question import Question
+from quia.region import Region
 from quia.score_moves import need_of, scoring
 from quia.sums import Group, Sums
 from quia.variables import UNKNOWN
@@ -57,7 +59,7 @@ def standing(classifier: Classifier, question: Question) -> Standing | None:
         for label, need in needs.items()
     }
     own = tuple(score / unit for score in scores)
-    return Standing(own, tuple(cut / unit for cut in rule.cuts), margins, _extent(model) if len(own) == 1 else None)
+    return Standing(own, tuple(cut / unit for cut in rule.cuts), margins, _extent(model) if rule.cuts else None)
 
 
 def _extent(model: Additive | Ensemble) -> tuple[float, float] | None:
@@ -66,9 +68,9 @@ def _extent(model: Additive | Ensemble) -> tuple[float, float] | None:
         return _extent_of_trees(model)
     if model.unbounded:
         return None
-    base = math.fsum((*model.start, *model.end))
-    ends = [term.extent(model.variables[term.variable]) for term in model.terms]
-    low, high = ((base + math.fsum(float(end[side][0]) for end in ends)) / model.unit for side in (0, 1))
+    every, last = Region(model.variables), len(model.classes) - 1
+    needs = (reaches(model.rule.cuts, last, 0), reaches(model.rule.cuts, 0, last))  # the least score, and the greatest
+    low, high = ((model.gaps(need).least(every)[0] - need.offset) / need.weights[0] / model.unit for need in needs)
     return low, high
 
 

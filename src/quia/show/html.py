@@ -1,4 +1,4 @@
-"""Explanations as a page: one file that needs nothing else, or the fragment of it that a notebook shows."""
+"""Explanations as a page: one file that needs nothing else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from quia.classifier import HasPath, offers
 from quia.errors import TooLarge, Unsupported
 from quia.nnf import NNF
-from quia.patience import LAST_SHARE, PATIENCE
+from quia.patience import LAST_SHARE
 from quia.show.html_bias import bias
 from quia.show.html_changes import changes
 from quia.show.html_claims import claims, notes
@@ -29,7 +29,7 @@ from quia.show.html_shares import shares
 from quia.show.html_verdict import switch, verdict
 from quia.show.identity import identity_block, page_rows
 from quia.show.markup import Markup, element, join, script_data, short
-from quia.show.whole_file import asset, whole_file
+from quia.show.whole_file import whole_file
 from quia.show.words import Facts
 
 if TYPE_CHECKING:
@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from quia.explanation import Explanation
     from quia.identity import PageFacts
 
-BRANCHES = 1_500
+BRANCHES = 300
 """How many nodes off the path the steps unfold to."""
+MOST_GENERAL = 2_000
+"""How many nodes a graph may have for its general reason to be drawn; of a larger one it is the complete reason."""
 
 
 def article(
@@ -104,7 +106,7 @@ def parts(
     mattering = set(mentioned) if importance is None else {facts.index[name] for name in importance}
     made = {
         "verdict": verdict(forms, facts),
-        "picture": None if answer.is_constant else _pictures(forms, facts),
+        "picture": None if answer.is_constant else _pictures(explanation, forms, facts),
         "changes": changes(answer, facts, editable=editable),
         "bias": bias(answer, facts),
         "scores": scores(classifier, answer),
@@ -132,12 +134,16 @@ def _importance(explanation: Explanation, timeout: float | None) -> Shares | Non
 
 def _formulas(explanation: Explanation, forms: Sequence[Answer], facts: Facts) -> Markup | None:
     """The formula that the reasons of each form come from; None if there is none to see."""
+    # The general reason of a large graph takes far longer than all else on the page.
+    if explanation.classifier.sizes.get("nodes", 0) > MOST_GENERAL:
+        return _formula(explanation, replace(forms[0], is_general=False), facts)
     return _joined(each_form(forms, partial(_formula, explanation), facts, "div"))
 
 
-def _pictures(forms: Sequence[Answer], facts: Facts) -> Markup | None:
+def _pictures(explanation: Explanation, forms: Sequence[Answer], facts: Facts) -> Markup | None:
     """The shortest reason of each form as a picture."""
-    return _joined(each_form(forms, lambda answer, _: picture(answer), facts, "div"))
+    extents = None if explanation.reference is None else explanation.reference.extents
+    return _joined(each_form(forms, lambda answer, _: picture(answer, extents=extents), facts, "div"))
 
 
 def _joined(drawn: Sequence[Markup | None]) -> Markup | None:
@@ -156,21 +162,6 @@ def complete_reason_if_found(explanation: Explanation, answer: Answer) -> NNF | 
     """The complete reason, unless it has no closed form and the reasons that it is made of were not found in time."""
     is_found = answer.necessary.set_count is not None and not answer.is_shortest
     return explanation.complete_reason if is_found or explanation.has_closed_form else None
-
-
-def fragment(explanation: Explanation, *, limit: int | None = 10, timeout: float | None = None) -> str:
-    """What a notebook shows: the article with its style and script, after as many seconds as people wait."""
-    if timeout is None:
-        timeout = PATIENCE if explanation.is_searched else 10.0
-    answer = explanation.answer(limit=limit, timeout=timeout)
-    style, script = asset("page.css"), asset("page.js")
-    return join(
-        [
-            element("style", Markup(style)),
-            article(explanation, answer, branches=200, timeout=timeout),
-            element("script", Markup(script)),
-        ]
-    )
 
 
 def page(

@@ -18,7 +18,7 @@ MOST_ROWS = 8
 MOST_FOLDED = 200
 _HIGH, _TOP, _BAR = 34, 4, 12
 _MOST_CELLS = 60
-_LETTER = 0.019
+_LETTER = 0.021
 """The share of a strip that a letter takes where it is narrowest, on a phone."""
 
 
@@ -75,6 +75,8 @@ def _legend(answer: Answer, other: str | None, drawn: Sequence[Strip]) -> Markup
     ]
     if any(strip.change for strip in drawn):
         parts.append(element("span", _sign("led"), f"the nearest change, which makes it {short(str(other), 60)}"))
+    if any(strip.data is not None for strip in drawn):
+        parts.append(element("span", _sign("data"), "where the table’s values lie"))
     if not all(strip.to_scale for strip in drawn):
         parts.append(element("span", "numbers that are close are drawn apart"))
     return element("p", parts, class_="legend")
@@ -83,6 +85,7 @@ def _legend(answer: Answer, other: str | None, drawn: Sequence[Strip]) -> Markup
 def _sign(kind: str) -> Markup:
     drawn = {
         "allowed": element("rect", class_="allowed", y=3, width=22, height=8, rx=2),
+        "data": element("rect", class_="data", y=9, width=22, height=2),
         "now": element("circle", class_="now", cx=11, cy=7, r=5),
         "led": join([element("path", class_="way", d="M1 7H15"), element("path", class_="head", d="M21 7l-8 -4v8z")]),
     }
@@ -111,10 +114,10 @@ def _drawn(strip: Strip) -> Markup:
     """The strip; its places are percentages, so that it is as wide as there is room, and its letters are not."""
     middle = _TOP + _BAR / 2
     parts: list[Child] = [element("rect", class_="track", y=_TOP, width="100%", height=_BAR, rx=3)]
-    if strip.data is not None:
-        parts.append(_bar(strip.data, "data", _TOP + _BAR - 2, 2))
     parts += [_bar(span, "allowed", _TOP, _BAR) for span in strip.because]
     parts += [_bar(span, "leads", _TOP, _BAR) for span in strip.change]
+    if strip.data is not None:
+        parts.append(_bar(strip.data, "data", _TOP + _BAR + 1, 1.5))
     parts += _cells(strip.cells)
     labelled = _labelled(strip.ticks, 0.5 if strip.at is None else strip.at)
     parts += [_tick(tick, is_labelled=tick in labelled) for tick in strip.ticks]

@@ -67,17 +67,15 @@ def _title(found: Reasons) -> str:
 def _about(answer: Answer, kind: Kind) -> str:
     """What the cards of a kind say."""
     if kind == "sufficient":
-        force = "Each card alone forces the decision, whatever everything else is."
+        force = "Each alone forces the decision, whatever everything else is."
         return f"{force} Its conditions are as wide as they can be and still do." if answer.is_general else force
     changes = "the decision changes" if answer.against is None else f"the decision becomes {answer.against}"
     can = "can change it" if answer.against is None else f"can make it {answer.against}"
     if not answer.is_general:
-        return (
-            f"Each card is a set of facts, none to spare, that {can}: altered properly, and all else kept, {changes}."
-        )
+        return f"Each is a set of facts, none to spare, that {can}: altered properly, and all else kept, {changes}."
     certainly = "" if not answer.unknown else ", for some values of what is not known"
     return (
-        f"Each card is a set of facts, none to spare, that {can}, and what they would need to be: wherever they meet"
+        f"Each is a set of facts, none to spare, that {can}, and what they would need to be: wherever they meet"
         f" these conditions, all else kept, {changes}{certainly}."
     )
 

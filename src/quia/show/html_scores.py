@@ -11,6 +11,7 @@ from quia.show.bars import bar, bar_line
 from quia.show.codes import points_text
 from quia.show.html_section import section
 from quia.show.markup import Child, Markup, element, join, short
+from quia.show.strips import scale, with_room
 from quia.show.words import plural
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def scores(classifier: Classifier, answer: Answer) -> Markup | None:
     found = standing(classifier, answer.question)
     if found is None or found.nearest is None:
         return None
-    classes = answer.question.classes
+    classes = answer.question.classes[: len(found.margins) + 1]  # that of what is impossible has no score
     shown = _line(found, answer, classes) if found.cuts else _bars(found, answer, classes)
     return section("scores", "How clear it is", shown, about=_said(found, answer, classes))
 
@@ -59,18 +60,17 @@ def _line(found: Standing, answer: Answer, classes: Sequence[str]) -> Markup:
     score = found.scores[0]
     ends = found.extent or (score, score)
     shown = [*ends, score, *found.cuts]
-    low, high = min(shown), max(shown)
-    room = 0.04 * (high - low) or 1.0
-    low, high = low - room, high + room
+    low, high = with_room(min(shown), max(shown), 0.04)
+    place, _ = scale([score, *found.cuts], low, high)
 
     def at(number: float) -> str:
-        return f"{100 * (number - low) / (high - low):.2f}%"
+        return f"{100 * place(number):.2f}%"
 
     borders = [low, *found.cuts, high]
     parts: list[Child] = []
     for label, (start, end) in enumerate(pairwise(borders)):
         kind = "allowed" if label in answer.question.keeps else "leads"
-        wide = f"{100 * (end - start) / (high - low):.2f}%"
+        wide = f"{100 * (place(end) - place(start)):.2f}%"
         parts.append(
             element(
                 "g",

@@ -27,6 +27,8 @@ APART = 0.12
 _NUMBERS_END, _MISSING_START = 0.88, 0.92
 """Where a scale of numbers ends, and the place for a missing value begins, if there is one."""
 
+_GREATEST = 1.7e308
+
 Extents = Mapping[str, tuple[float, float]]
 """Feature → the least and the greatest number that a table has of it."""
 
@@ -176,7 +178,7 @@ def _of_number(
     ends = sorted({cut.threshold for one in named for pair in one.intervals for cut in pair if cut is not None})
     shown = [end for end in (*ends, *(() if number is None else (number,))) if math.isfinite(end)]
     low, high = _domain(variable, shown, extent)
-    place, to_scale = _scale(shown, low, high)
+    place, to_scale = scale(shown, low, high)
     has_missing = variable.is_missing_state(state) or any(one.admits_missing for one in named)
     share = _NUMBERS_END if has_missing else 1.0
 
@@ -228,16 +230,21 @@ def _domain(variable: Variable, shown: Sequence[float], extent: tuple[float, flo
     cuts = [] if variable.is_line else [cut.threshold for cut in (*variable.cuts[:1], *variable.cuts[-1:])]
     known = [number for number in (*shown, *(extent or ()), *(() if extent else cuts)) if math.isfinite(number)]
     low, high = min(known, default=0.0), max(known, default=0.0)
-    room = 0.1 * (high - low) or abs(high) / 2 or 1.0
-    return max(low - room, -1.7e308), min(high + room, 1.7e308)
+    return with_room(low, high, 0.1)
 
 
-def _scale(shown: Iterable[float], low: float, high: float) -> tuple[Callable[[float], float], bool]:
+def with_room(low: float, high: float, share: float) -> tuple[float, float]:
+    """Two numbers moved away from each other by a share of the way between them, or by something if they are one."""
+    room = share * (high - low) or abs(high) / 2 or 1.0
+    return max(low - room, -_GREATEST), min(high + room, _GREATEST)
+
+
+def scale(shown: Iterable[float], low: float, high: float) -> tuple[Callable[[float], float], bool]:
     """Where a number between `low` and `high` is drawn, and whether that is to scale.
 
     Those that are `shown` are apart by as much as can be read.
 
-    >>> place, to_scale = _scale([10, 11], 0, 100)
+    >>> place, to_scale = scale([10, 11], 0, 100)
     >>> round(place(11) - place(10), 3), place(0), place(100), to_scale
     (0.106, 0.0, 1.0, False)
     """
@@ -245,8 +252,7 @@ def _scale(shown: Iterable[float], low: float, high: float) -> tuple[Callable[[f
     if len(points) < 2:
         return (lambda _: 0.5), True
     least = min(APART, 0.6 / (len(points) - 1))
-    # Halved, as the whole way may be longer than the greatest number.
-    shares = [(b / 2 - a / 2) / (high / 2 - low / 2) for a, b in pairwise(points)]
+    shares = [_share(low, high, b) - _share(low, high, a) for a, b in pairwise(points)]
     room = [max(share, least) for share in shares]
     places = [0.0, *(min(sum_ / sum(room), 1.0) for sum_ in accumulate(room))]
     places[-1] = 1.0
@@ -255,10 +261,17 @@ def _scale(shown: Iterable[float], low: float, high: float) -> tuple[Callable[[f
         after = bisect_right(points, number)
         if after == 0 or after == len(points):
             return 0.0 if after == 0 else 1.0
-        a, b = points[after - 1], points[after]
-        return places[after - 1] + (places[after] - places[after - 1]) * (number / 2 - a / 2) / (b / 2 - a / 2)
+        share = _share(points[after - 1], points[after], number)
+        return places[after - 1] + (places[after] - places[after - 1]) * share
 
     return place, all(share >= least for share in shares)
+
+
+def _share(low: float, high: float, number: float) -> float:
+    """How much of the way between two numbers lies below a third."""
+    way = high - low
+    # Where the way is longer than the greatest number, half of it is not.
+    return (number - low) / way if math.isfinite(way) else (number / 2 - low / 2) / (high / 2 - low / 2)
 
 
 def _joined(spans: Iterable[Span]) -> tuple[Span, ...]:
