@@ -1,4 +1,4 @@
-"""What is set on the page of features: protected ones, what they can be, what changes cost; folds and the first screen."""
+"""What is set on the page of features: protected ones, what they can be, costs; folds and the first screen."""
 
 import json
 import re
