@@ -11,7 +11,9 @@ from playwright.sync_api import Page, expect
 
 import quia
 from quia.cli import main
+from quia.load import json as quia_json
 from web.conftest import Serve
+from web.made_models import random_tree
 from web.test_by_keyboard import FOCUSED, tab_to
 from web.test_possible_page import refusals_are_meant
 from web.test_serve_page import faults, field, opened, saved, settled, turn, unfold
@@ -189,7 +191,9 @@ def test_costs_order_the_changes_and_all_that_was_set_is_reset(
     expect(page.locator(".changes .card", has_text="income")).to_have_count(0)
     assert json.loads(saved(page, "#json")) == explained(costs={"income": 5})
     options(page, "sex").get_by_label("cannot change").check()
+    expect(page).to_have_url(f"{loans}/#3")  # each is a step of its own
     options(page, "age").get_by_label("Can change").select_option("only up")
+    expect(page).to_have_url(f"{loans}/#4")
     write(page, "debt", "by at most", "500")
     expect(page.locator(".possible")).to_contain_text("debt within 500 of what it is")
     assert said(page) == ["sex cannot change", "age only up", "debt by at most 500", "income costs 5"]
@@ -297,6 +301,36 @@ def test_folds_stay_as_they_were_left(watched: Callable[..., Page], loans: str) 
     assert open_parts() == ["way"]
     assert summary.evaluate("one => one === document.activeElement")
     assert page.evaluate("scrollY") == 300
+
+
+def test_an_image_is_a_picture_and_the_form_has_the_pixels_that_are_marked(
+    watched: Callable[..., Page], serve: Serve, tmp_path: Path
+) -> None:
+    graph = random_tree(leaves=60, numeric=64, nominal=0, classes=3, seed=5)
+    quia_json.write(graph, tmp_path / "image.json")
+    address = serve(tmp_path / "image.json", "--image-shape", "8x8")
+    page = opened(watched(origin=address), address)
+    expect(page.locator("svg.pixels")).to_be_visible()
+    marked = {
+        graph.variables[int(f)].name
+        for f in page.locator(".pixels g").evaluate_all("all => all.map(one => one.dataset.f)")
+    }
+    names = page.locator(".field:visible .name").all_inner_texts()
+    assert 0 < len(names) < 64
+    assert marked == set(names)
+    page.locator("#all").check()
+    expect(page.locator(".field:visible")).to_have_count(64)
+    assert 'class="pixels"' in saved(page, "#report")
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    assert faults(page) == []
+
+
+def test_what_is_no_image_is_told(examples: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", str(examples / "loan.json"), "--port", "0", "--image-shape", "2x2"]) == 2
+    assert "image_shape is (2, 2), but " in capsys.readouterr().err
+    assert main(["serve", str(examples), "--port", "0", "--image-shape", "2x2"]) == 2
+    assert "--image-shape can only be given for one MODEL that is a file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quia.command import Subparsers, add_loading, distinct, load_model, model_options
-from quia.command.numbers import positive_seconds, whole, whole_from
+from quia.command.numbers import positive_seconds, shape_of, whole, whole_from
 from quia.command.possible import add_possible, possible_of
 from quia.command.streams import write
 from quia.errors import FormatError, Unsupported, listed
@@ -40,6 +40,9 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument("--format", metavar="NAME", help="read MODEL as this format, whatever it looks like")
     add_loading(parser)
     parser.add_argument("--data", metavar="FILE.csv", help="a table to pick rows from (.gz is fine)")
+    parser.add_argument(
+        "--image-shape", metavar="HxW", type=shape_of, help="features are the pixels of such an image (28x28): draw it"
+    )
     begin = parser.add_argument_group("what the page begins with, and can be changed there")
     begin.add_argument(
         "--protected", metavar="FEATURE", action="append", default=[], help="does a decision hang on this? repeat it"
@@ -101,6 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
             cure="name the file, or write it with `quia convert`, which keeps them",
         )
     possible = _possible(arguments)
+    _check_shape(arguments)
     rows = None if arguments.data is None else _table(arguments.data)
     listening = bound(arguments.host, arguments.port)
 
@@ -118,7 +122,13 @@ def run(arguments: argparse.Namespace) -> int:
     with (
         suppress(KeyboardInterrupt),
         listening,
-        Models(source, format=arguments.format, options=options, possible=possible) as models,
+        Models(
+            source,
+            format=arguments.format,
+            options=options,
+            possible=possible,
+            image_shape=arguments.image_shape,
+        ) as models,
     ):
         serve(
             models,
@@ -178,6 +188,17 @@ def _possible(arguments: argparse.Namespace) -> dict[str, Any]:
     except Fault as fault:
         raise Unsupported(fault.message, cure="a page cannot begin with more") from None
     return possible
+
+
+def _check_shape(arguments: argparse.Namespace) -> None:
+    """Refuse the shape of an image whose pixels are not the model's features."""
+    if arguments.image_shape is None:
+        return
+    if arguments.model is None or Path(arguments.model).is_dir():
+        raise Unsupported("--image-shape can only be given for one MODEL that is a file", cure="name the file")
+    from quia.show.pixels import places
+
+    places(load_model(arguments).variables, arguments.image_shape)
 
 
 def _ticked(classifier: Classifier, within: dict[str, str]) -> dict[str, str | list[str]]:

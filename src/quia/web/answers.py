@@ -52,7 +52,14 @@ class AtFeatures(QuiaError):
         super().__init__(said)
 
 
-def describe(classifier: Any, *, name: str, identity: str, possible: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def describe(
+    classifier: Any,
+    *,
+    name: str,
+    identity: str,
+    possible: Mapping[str, Any] | None = None,
+    image_shape: tuple[int, int] | None = None,
+) -> dict[str, Any]:
     """What is needed to make a form for a model's instances; `possible` is what was said when the server started."""
     tested = set(classifier.tested)
     own = [str(each) for each in getattr(classifier, "given", ())]
@@ -68,6 +75,7 @@ def describe(classifier: Any, *, name: str, identity: str, possible: Mapping[str
         "notes": list(getattr(classifier, "notes", ())),
         **({"given": own} if own else {}),
         **({"possible": begun} if begun else {}),
+        **({"image_shape": list(image_shape)} if image_shape else {}),
     }
 
 
@@ -191,7 +199,9 @@ def _terms(classifier: Classifier, asked: Mapping[str, Any], **how: Any) -> Term
         raise
 
 
-def answer(classifier: Classifier, asked: Mapping[str, Any], *, name: str) -> dict[str, Any]:
+def answer(
+    classifier: Classifier, asked: Mapping[str, Any], *, name: str, image_shape: tuple[int, int] | None = None
+) -> dict[str, Any]:
     """Why, as the JSON of `quia explain --json` and as HTML in parts; and whether it holds without some facts."""
     explanation = explanation_of(classifier, asked)
     found = _found(explanation, asked)
@@ -208,6 +218,7 @@ def answer(classifier: Classifier, asked: Mapping[str, Any], *, name: str) -> di
             model=name,
             prefix="quia-",
             editable=True,
+            image_shape=image_shape,
         ),
     }
 
@@ -241,10 +252,13 @@ def _without(explanation: Explanation, features: Sequence[str]) -> dict[str, Any
     }
 
 
-def report(classifier: Classifier, asked: Mapping[str, Any], *, name: str) -> str:
+def report(
+    classifier: Classifier, asked: Mapping[str, Any], *, name: str, image_shape: tuple[int, int] | None = None
+) -> str:
     """The page of `quia report`."""
     explanation = explanation_of(classifier, asked)
-    return page(explanation, answer=_found(explanation, asked), timeout=TIMEOUT, model=name)
+    found = _found(explanation, asked)
+    return page(explanation, answer=found, timeout=TIMEOUT, model=name, image_shape=image_shape)
 
 
 def compare(classifier: Classifier, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -145,6 +145,7 @@ def _request(do: str, model: Model, question: msgspec.Struct | None = None) -> d
         "format": model.format,
         "options": dict(model.options),
         "possible": dict(model.possible),
+        "image_shape": model.image_shape,
         "question": msgspec.to_builtins(question),
     }
 

@@ -234,6 +234,17 @@ class Model(Struct, forbid_unknown_fields=True):
     possible: (
         Annotated[Possible, Meta(description="Only if any was given: what a page about it begins with.")] | UnsetType
     ) = UNSET
+    image_shape: (
+        Annotated[
+            list[Annotated[int, Meta(ge=1)]],
+            Meta(
+                min_length=2,
+                max_length=2,
+                description="Only of a model of images: the rows and columns of the image whose pixels features are.",
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 class Interval(Struct, forbid_unknown_fields=True):

@@ -97,14 +97,16 @@ def _answered(request: dict[str, Any], models: OrderedDict[str, Any]) -> Any:
 
     classifier = _model(request, models)
     question, name = request.get("question") or {}, request["name"]
+    shape = tuple(request["image_shape"]) if request.get("image_shape") else None
     match request["do"]:
         case "describe":
             possible = request.get("possible") or {}
-            return answers.describe(classifier, name=name, identity=request["model"], possible=possible)
+            identity = request["model"]
+            return answers.describe(classifier, name=name, identity=identity, possible=possible, image_shape=shape)
         case "explain":
-            return answers.answer(classifier, question, name=name)
+            return answers.answer(classifier, question, name=name, image_shape=shape)
         case "report":
-            return answers.report(classifier, question, name=name)
+            return answers.report(classifier, question, name=name, image_shape=shape)
         case "compare":
             return answers.compare(classifier, question)
     raise AssertionError(f"a worker cannot do {request['do']}")

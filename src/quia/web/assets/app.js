@@ -134,6 +134,7 @@ const write = (place, text) => { if (place.textContent !== text) place.textConte
 // Only what changed is made anew, and what was unfolded, scrolled, lit or had the focus stays so.
 const showParts = (given) => {
   const article = $("explanation").firstElementChild ?? $("explanation").appendChild(make("article", { class: "quia" }));
+  const at = scrollY;
   const focused = article.contains(document.activeElement) && document.activeElement.matches("summary") ? partOf(document.activeElement.parentElement) : null;
   const pressed = article.querySelector('.light[aria-pressed="true"]')?.closest(".card").dataset.fs;
   const fresh = new Map();
@@ -148,6 +149,7 @@ const showParts = (given) => {
   parts = fresh;
   watchVerdict(article);
   if (focused && !article.contains(document.activeElement)) article.querySelector(`details[data-part="${CSS.escape(focused)}"] > summary`)?.focus({ preventScroll: true });
+  if (scrollY !== at) scrollTo(scrollX, at); // a browser may look for what had the focus and is gone
   if (pressed !== undefined && !article.querySelector('.light[aria-pressed="true"]')) article.querySelector(`.card[data-fs="${pressed}"] .light`)?.click();
 };
 
@@ -289,7 +291,7 @@ const type = (settled) => {
 const showFields = () => {
   const wanted = $("filter").value.trim().toLowerCase();
   const many = fields.size > FEW && !$("all").checked;
-  const matter = new Set(answered?.mentioned ?? []);
+  const matter = new Set((model.image_shape ? pictured(answered?.explanation) : answered?.mentioned) ?? []);
   const { instance, begun } = question;
   const mine = new Set(allSaid(question).map(({ name }) => name));
   const active = document.activeElement;
@@ -307,6 +309,9 @@ const showFields = () => {
   $("more").textContent = `Show ${Math.min(more, ROOM)} of ${more.toLocaleString("en")} more`;
   arrange($("fields"), shown);
 };
+
+// Of an image the pixels that are marked in the picture: those of the first reason and of the nearest change.
+const pictured = (explanation) => [explanation?.sufficient.reasons[0], explanation?.counterfactuals[0]].flatMap((one) => one?.features ?? []);
 
 // Makes these the children, in their order, and moves none that is in its place, which would lose the focus.
 const arrange = (parent, children) => {
