@@ -4,7 +4,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ SOURCE = Path(quia.__file__).parent
 ORDER = [
     "_kernel",
     "errors",
+    "look",
     "arguments",
     "pickling",
     "caching",
@@ -115,6 +116,7 @@ ORDER = [
     "general",
     "counterfactual",
     "score_moves",
+    "score_standing",
     "circuit_pairs",
     "bias",
     "claim",
@@ -133,6 +135,7 @@ ORDER = [
     "batch",
     "auditing",
     "show",
+    "plot",
     "web",
     "overview",
     "command",
@@ -196,7 +199,7 @@ def test_every_way_to_import_is_seen(source: str, wanted: set[str]) -> None:
 def test_imports_point_one_way() -> None:
     # When asked to, a graph, an ensemble and a formula read and write their own dicts, a graph gives its class
     # formulas, an ensemble is searched plainly and for pairs, an explanation prints itself, says what it would be even
-    # if and gives reason codes, which print themselves.
+    # if and gives reason codes, which print themselves. Classifiers, explanations and audits plot themselves.
     allowed = {
         *(("graph", "graph_dict"), ("graph", "complete"), ("graph", "graph_pairs")),
         ("graph", "graph_box"),
@@ -211,8 +214,11 @@ def test_imports_point_one_way() -> None:
         *(("nnf", "nnf_dict"), ("circuit", "circuit_pairs"), ("variables", "literal")),
         *(
             ("nnf", "nnf_text"),
+            # Whatever is shown asks for it when it is.
+            *((name, "show") for name in ("look", "reasons", "counterfactual", "answer")),
             ("explanation", "show"),
             ("auditing", "show"),
+            *((name, "plot") for name in ("classifier", "explanation", "auditing")),
             ("explanation", "even_if"),
             ("explanation", "reason_codes"),
             ("reason_codes", "show"),
@@ -227,6 +233,48 @@ def test_imports_point_one_way() -> None:
         for other in modules(imports(file.read_text())) - {name}:
             ahead = ORDER.index(other) > ORDER.index(name)
             assert not ahead or (name, other) in allowed, f"{file.name} imports {other}, which is to its right"
+
+
+MARKUP_BY_HAND = re.compile(r"</?[a-z][a-z0-9]*[\s/>]|^</$|&(?:lt|gt|amp|quot|#\d+);")
+"""A tag or an escaped sign in a text."""
+
+
+def by_hand(source: str) -> Iterator[str]:
+    """What a module's source does of its own to make HTML or SVG."""
+    tree = ast.parse(source)
+    docstrings = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+    patterns = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func)[:3] == "re."]
+    told = {id(inner) for node in patterns for inner in ast.walk(node)} | {id(node) for node in docstrings}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names) if any(name.name in ("html", "markupsafe") for name in names):
+                yield f"line {node.lineno} imports what escapes"
+            case ast.ImportFrom(module="html" | "markupsafe" | "xml.sax.saxutils"):
+                yield f"line {node.lineno} imports what escapes"
+            case ast.Call(func=ast.Name(id="Markup")):
+                yield f"line {node.lineno} calls a text markup"
+            case ast.Constant(value=str(text)) if id(node) not in told and MARKUP_BY_HAND.search(text):
+                yield f"line {node.lineno} writes {text!r}"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        *("from html import escape", "import html", "from xml.sax.saxutils import quoteattr", "x = Markup(name)"),
+        *("from markupsafe import Markup", "x = f'<li>{name}</li>'", "x = '<br/>'", "x = f'<{tag}>{name}</{tag}>'"),
+        "x = name.replace('<', '&lt;')",
+    ],
+)
+def test_markup_by_hand_is_seen(source: str) -> None:
+    assert list(by_hand(source))
+
+
+def test_all_markup_is_made_in_one_place() -> None:
+    """So that no text reaches a page or a drawing without being escaped."""
+    for folder in (SOURCE, ROOT / "benchmarks", ROOT / "docs"):
+        for file in folder.rglob("*.py"):
+            if file != SOURCE / "show" / "markup.py":
+                assert list(by_hand(file.read_text())) == [], f"{file}: use quia.show.markup"
 
 
 def test_nothing_that_is_installed_needs_the_benchmarks() -> None:

@@ -12,11 +12,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeGuard, TypeVar
 
 from quia.errors import Unsupported, shown
+from quia.look import Shown, counted, few, tagged
 from quia.variables import Variable, decide_instance, encode_instance
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    from matplotlib.axes import Axes
 
     from quia._kernel import BatchResult, Family
     from quia.contrast import Contrast
@@ -87,7 +89,20 @@ class Classifier(Protocol):
         ...
 
 
-class ClassifierBase:
+def model_line(model: ClassifierBase, *facts: str) -> str:
+    """A classifier in one line: what it is, its features and its classes."""
+    tested, every = len(model.tested), len(model.variables)
+    features = counted(every, "feature") if tested == every else f"{tested:,} of {counted(every, 'feature')} tested"
+    return tagged(type(model).__name__, *facts, features, f"classes {few(possible_classes(model))}")
+
+
+def possible_classes(model: ClassifierBase) -> list[str]:
+    """The classes but that of what is impossible, if there is one."""
+    left_out = getattr(model, "impossible", -1)
+    return [name for label, name in enumerate(model.classes) if label != left_out]
+
+
+class ClassifierBase(Shown):
     """What most classifiers have alike, made of `variables`, `classes` and `decide`."""
 
     variables: tuple[Variable, ...]
@@ -102,6 +117,9 @@ class ClassifierBase:
     def decide(self, states: Sequence[int]) -> int:
         """The index of the class of an encoded instance."""
         raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return model_line(self, self.kind) if hasattr(self, "variables") else super().__repr__()
 
     @property
     def tested(self) -> tuple[int, ...]:
@@ -120,6 +138,18 @@ class ClassifierBase:
     def classify(self, instance: Any) -> str:
         """The class of an instance."""
         return self.classes[decide_instance(self, self.encode(instance), instance)]
+
+    def plot(self, instance: Any = None, *, ax: Axes | None = None, most: int = 15) -> Axes:
+        """Draw the classifier, and if it is given an instance, how that is decided.
+
+        A decision graph is drawn with the instance's way lit: all of a small one, of a large one the way, at most the
+        last `most` tests of it, and what branches off; without an instance, its top. Of a model that adds up a score
+        each of `most` features is drawn with how far it alone, all else kept, could move the score, and how far the
+        other decision is. Needs matplotlib; draws on `ax` if that is given, and returns the Axes.
+        """
+        from quia.plot.classifier import plot_classifier
+
+        return plot_classifier(self, instance, ax, most)
 
 
 class ClassifierOfModel(ClassifierBase):

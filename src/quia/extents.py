@@ -33,7 +33,7 @@ def extents(variables: Sequence[Variable], wanted: Sequence[str], table: Any) ->
     """
     by_name = {variable.name: at for at, variable in enumerate(variables)}
     columns = _columns(table, [variable.name for variable in variables], wanted)
-    return {name: _extent(variables[by_name[name]], columns[name]) for name in wanted}
+    return {name: extent(variables[by_name[name]], columns[name]) for name in wanted}
 
 
 def _columns(table: Any, names: Sequence[str], wanted: Sequence[str]) -> Mapping[str, Any]:
@@ -77,7 +77,8 @@ def _check(wanted: Sequence[str], names: Sequence[str]) -> None:
             )
 
 
-def _extent(variable: Variable, column: Any) -> tuple[float, float]:
+def extent(variable: Variable, column: Any) -> tuple[float, float]:
+    """The least and the greatest number in a column; what is missing or infinite does not count."""
     values = np.asarray(column)
     if values.dtype.kind in "iuf":
         numbers = values.astype(np.float64).ravel()

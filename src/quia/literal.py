@@ -8,6 +8,7 @@ from typing import Any
 
 from quia.cuts import Interval, number_text
 from quia.errors import GraphError, InstanceError, TooLarge
+from quia.look import called
 from quia.ranges import Ranges, covers, difference, members, size
 from quia.rounding import inwards
 from quia.variables import MISSING, Variable
@@ -177,6 +178,9 @@ class Literal:
             return f"{self.feature} ≠ {but}"
         return f"{self.feature} {' or '.join([*map(_within, self._rounded), *self._missing])}"
 
+    def __repr__(self) -> str:
+        return called(type(self).__name__, (str(self),), 1)
+
     @property
     def _is_single(self) -> bool:
         return len(self.ranges) == 1 and self.ranges[0][0] == self.ranges[0][1]
@@ -206,8 +210,22 @@ class Literal:
         return [self.variable.interval(low, high) for low, high in self._numbers]
 
     @property
+    def intervals(self) -> Sequence[Interval]:
+        """The intervals of a numeric variable's states that are numbers, as people read them: where pictures draw them.
+
+        >>> Literal(Variable.numeric("W", [0.6, 1.5]), ((0, 0), (2, 2))).intervals[1].lower
+        Cut(threshold=1.5, after=True)
+        """
+        return self._rounded
+
+    @property
+    def admits_missing(self) -> bool:
+        """Whether a missing value of a numeric variable is among the states."""
+        return bool(self._missing)
+
+    @property
     def _rounded(self) -> Sequence[Interval]:
-        """The same as people read them."""
+        """The intervals, those of a line rounded to the safe side."""
         variable = self.variable
         if not variable.is_line or self.beside is None:
             return self._intervals

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.literal import Literal
+from quia.look import counted, tagged
 from quia.ranges import Ranges
 from quia.variables import Variable
 
@@ -19,14 +20,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Encoded rows, each distinct one once, and how often it is there. A value that is not known fits no condition."""
+    """Encoded rows, each distinct one once, and how often it is there. A value that is not known fits no condition.
+
+    `extents` are the least and the greatest number of each column of numbers, where these are known.
+    """
 
     variables: tuple[Variable, ...]
     rows: npt.NDArray[Any] = field(repr=False)
     repeats: npt.NDArray[np.int64] = field(repr=False)
+    extents: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
 
     @staticmethod
-    def of(variables: Iterable[Variable], rows: npt.NDArray[Any]) -> Reference:
+    def of(
+        variables: Iterable[Variable],
+        rows: npt.NDArray[Any],
+        extents: Mapping[str, tuple[float, float]] | None = None,
+    ) -> Reference:
         """The reference with these encoded rows.
 
         >>> sex = Variable.nominal("sex", ["F", "M"])
@@ -35,7 +44,7 @@ class Reference:
         (3, 2)
         """
         distinct, repeats = np.unique(rows, axis=0, return_counts=True)
-        return Reference(tuple(variables), np.asfortranarray(distinct), repeats.astype(np.int64))
+        return Reference(tuple(variables), np.asfortranarray(distinct), repeats.astype(np.int64), extents or {})
 
     @staticmethod
     def of_table(classifier: Classifier, data: Any) -> Reference:
@@ -49,6 +58,10 @@ class Reference:
 
     def __len__(self) -> int:
         return int(self.repeats.sum())
+
+    def __repr__(self) -> str:
+        rows, distinct = counted(len(self), "row"), f"{len(self.rows):,} distinct"
+        return tagged("Reference", rows, distinct, counted(len(self.variables), "feature"))
 
     def fitting(self, literals: Iterable[Literal]) -> int:
         """In how many rows all these literals hold. Complexity: a look at each distinct row for each literal."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import pairwise
 
 from quia.additive import Additive
@@ -175,14 +176,14 @@ def _rivals(question: Question) -> list[int]:
     return [c for c in range(len(question.classes)) if c not in question.keeps]
 
 
-def _need(rule: Rule, scores: int, decision: int, rival: int) -> Need:
+def need_of(rule: Rule, scores: int, decision: int, rival: int) -> Need:
     """What a score needs to get from the decision to a rival."""
     return reaches(rule.cuts, decision, rival) if rule.kind == "cuts" else beats(rival, decision, scores)
 
 
 def _of_additive(model: Additive, question: Question) -> Moves:
     def gap(rival: int) -> tuple[float, Gaps]:
-        gaps = model.gaps(_need(model.rule, len(model.start), question.decision, rival))
+        gaps = model.gaps(need_of(model.rule, len(model.start), question.decision, rival))
         # What is unknown is taken at its best for the rival, as it could be so.
         return gaps.least(question.worlds(model.tested))[0], gaps
 
@@ -203,7 +204,7 @@ def _of_additive(model: Additive, question: Question) -> Moves:
 
 def points_of(model: Additive, question: Question, moves: Moves) -> dict[int, float]:
     """What each feature that is known adds: to the one score, or to how far the rival is ahead, in points."""
-    gaps = model.gaps(_need(model.rule, len(model.start), question.decision, moves.rival))
+    gaps = model.gaps(need_of(model.rule, len(model.start), question.decision, moves.rival))
     known = (v for v in model.tested if question.states[v] != UNKNOWN)
     return {v: -moves.towards * gaps.at(v, question.states[v]) / moves.unit + 0.0 for v in known}
 
@@ -211,17 +212,19 @@ def points_of(model: Additive, question: Question, moves: Moves) -> dict[int, fl
 def _of_ensemble(model: Ensemble, question: Question) -> Moves:
     rule, count = model.sums.rule, len(model.sums.start)
 
+    own = [max(state, 0) for state in question.states]
+
     def gap(need: Need, states: Sequence[int]) -> float:
-        scores = model.scores([max(state, 0) for state in states]).tolist()
+        scores = model.scores(states).tolist()
         return math.fsum((*(w * s for w, s in zip(need.weights, scores, strict=True)), need.offset))
 
-    needs = {c: _need(rule, count, question.decision, c) for c in _rivals(question)}
-    missing, rival = min((gap(need, question.states), c) for c, need in needs.items())
+    needs = {c: need_of(rule, count, question.decision, c) for c in _rivals(question)}
+    missing, rival = min((gap(need, own), c) for c, need in needs.items())
 
     def part(v: int) -> Part:
         def at(state: int) -> float:
-            return missing - gap(needs[rival], [state if u == v else s for u, s in enumerate(question.states)])
+            return missing - gap(needs[rival], [*own[:v], state, *own[v + 1 :]])
 
-        return Part(at)
+        return Part(cache(at))  # a pass through all trees, and asked for several times
 
     return Moves(question, rival, max(missing, 0.0), model.tested, part, False, rule.kind == "cuts")

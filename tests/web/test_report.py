@@ -4,12 +4,13 @@ import csv
 import gzip
 import html
 import json
+import random
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,13 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 import quia
+from ensemble_oracle import random_ensemble
 from quia.cli import main
+from quia.literal import Literal
 from quia.show import layout
-from quia.show.html import fragment, page
+from quia.show.html import page
 from quia.show.markup import element
+from quia.show.trying import nearest_value
 from web.conditions_read import signs_of
 from web.made_models import HOSTILE, chain, circuit_file, hostile, random_instance, random_tree
 
@@ -37,6 +41,11 @@ def section(source: str, name: str) -> str:
     found = re.search(rf'<section class="part {name}">.*?</section>', source, re.DOTALL)
     assert found, f"there is no part {name}"
     return found[0]
+
+
+def unfold(shown: Page) -> None:
+    """Opens all that the page folds."""
+    shown.evaluate("for (const fold of document.querySelectorAll('.fold')) fold.open = true")
 
 
 def shown_reasons(source: str, name: str) -> list[dict[str, str]]:
@@ -114,7 +123,7 @@ def test_a_decision_that_nothing_can_change(examples: Path) -> None:
 
 def test_elements_escape_what_they_are_given() -> None:
     made = element("p", "<b>", ["&", element("i", "x")], None, title='"><script>', data_f=1)
-    assert made == '<p title="&quot;&gt;&lt;script&gt;" data-f="1">&lt;b&gt;&amp;<i>x</i></p>'
+    assert made == '<p title="&#34;&gt;&lt;script&gt;" data-f="1">&lt;b&gt;&amp;<i>x</i></p>'
 
 
 def test_hostile_names_are_text(watched: Callable[..., Page], tmp_path: Path) -> None:
@@ -126,6 +135,7 @@ def test_hostile_names_are_text(watched: Callable[..., Page], tmp_path: Path) ->
     shown = watched()
     shown.goto(file.as_uri())
     assert shown.evaluate("window.owned") is None
+    unfold(shown)
     assert shown.locator(".sufficient .fact b").first.inner_text() == HOSTILE
     assert shown.locator("article script, article img").count() == 0
 
@@ -214,14 +224,6 @@ def test_a_layout_has_every_node_once_and_edges_go_down() -> None:
         assert all(b[1] > a[1] for a, b in pairwise(points))
 
 
-def test_notebooks_show_the_same(examples: Path) -> None:
-    explanation = quia.explain(quia.load(str(examples / "admissions.json")), ROBIN)
-    shown = explanation._repr_html_()
-    assert shown == fragment(explanation)
-    for kind in ("sufficient", "necessary"):
-        assert shown_reasons(shown, kind) == shown_reasons(page(explanation), kind)
-
-
 def test_making_a_page_needs_no_extra(examples: Path) -> None:
     program = (
         "import sys; sys.modules.update(dict.fromkeys(('starlette', 'uvicorn', 'jinja2', 'fast_sugiyama')));"
@@ -248,12 +250,29 @@ def test_page_in_a_browser(watched: Callable[..., Page], examples: Path, tmp_pat
         serious = [v for v in Axe().run(shown).response["violations"] if v["impact"] in ("serious", "critical")]
         assert serious == []
 
+        assert shown.locator(".card:visible, .strips:visible").count() > 1  # what is seen at first
+        assert not shown.locator(".sufficient .card").first.is_visible()
+        for fold in shown.locator("section > .fold > summary").all():
+            fold.focus()
+            shown.keyboard.press("Enter")
+        assert shown.evaluate("document.documentElement.scrollWidth") <= width
+        serious = [v for v in Axe().run(shown).response["violations"] if v["impact"] in ("serious", "critical")]
+        assert serious == []
         first = shown.locator(".sufficient .card").first
         features = set(first.get_attribute("data-fs").split())  # type: ignore[union-attr]
         first.locator("button").press("Enter")
         lit = shown.locator(".lit-now").evaluate_all("all => all.map(one => one.dataset.f)")
         assert set(lit) == features
-        for part in (".necessary", ".shares", ".instance", ".way .drawing", ".way .steps", ".complete", ".verdict"):
+        for part in (
+            ".picture",
+            ".necessary",
+            ".shares",
+            ".instance",
+            ".way .drawing",
+            ".way .steps",
+            ".complete",
+            ".verdict",
+        ):
             assert shown.locator(f"{part} .lit-now").count() > 0, part
         serious = [v for v in Axe().run(shown).response["violations"] if v["impact"] in ("serious", "critical")]
         assert serious == []
@@ -303,6 +322,7 @@ def test_the_switch_shows_one_form_at_a_time(watched: Callable[..., Page], tmp_p
     file.write_text(page(quia.explain(ages(), {"gain": 2174, "age": 52})))
     shown = watched()
     shown.goto(file.as_uri())
+    unfold(shown)
     for _ in range(2):
         expect(shown.locator(".lead")).to_contain_text("gain is at most 5095.5", use_inner_text=True)
         assert shown.locator(".sufficient .card:visible .state").all_inner_texts() == ["≤ 5095.5"]
@@ -314,15 +334,123 @@ def test_the_switch_shows_one_form_at_a_time(watched: Callable[..., Page], tmp_p
         shown.get_by_label("in the model’s own states").uncheck()
 
 
+SPLITS = {
+    "quia": 1,
+    "variables": {
+        "job": {"kind": "nominal", "states": ["clerk", "manager of a branch", "farmer", "teacher", "sales", "driver"]},
+        "age": {"kind": "numeric", "missing": True},
+        "hours": {"kind": "numeric", "missing": True},
+        "level": {"kind": "nominal", "states": [f"level of education number {k}" for k in range(5)]},
+    },
+    "classes": ["grant", "deny"],
+    "root": "job",
+    "nodes": {
+        "job": {
+            "test": "job",
+            "edges": [
+                {"if": ["clerk"], "to": "age"},
+                {"if": ["manager of a branch", "farmer"], "to": "hours"},
+                {"if": ["teacher"], "to": "level"},
+                {"if": ["sales", "driver"], "to": "no"},
+            ],
+        },
+        "age": {
+            "test": "age",
+            "edges": [
+                {"if": ["< 30.123456789", "missing"], "to": "level"},
+                {"if": "[30.123456789, 50.123456789)", "to": "hours"},
+                {"if": ">= 50.123456789", "to": "yes"},
+            ],
+        },
+        "hours": {"test": "hours", "edges": [{"if": "missing", "to": "no"}, {"if": "(-inf, inf)", "to": "all"}]},
+        "all": {"test": "age", "edges": [{"if": ["(-inf, inf)", "missing"], "to": "yes"}]},
+        "level": {
+            "test": "level",
+            "edges": [
+                {"if": [f"level of education number {k}"], "to": to}
+                for k, to in enumerate(["yes", "no", "hours", "all", "last"])
+            ],
+        },
+        "last": {"test": "age", "edges": [{"if": "< 20", "to": "no"}, {"if": [">= 20", "missing"], "to": "yes"}]},
+        "yes": {"class": "grant"},
+        "no": {"class": "deny"},
+    },
+}
+"""Splits into many branches, with missing values, and a test that nothing hangs on."""
+
+
+def test_what_is_said_at_lines_keeps_apart(watched: Callable[..., Page], tmp_path: Path) -> None:
+    graph = quia.DecisionGraph.from_dict(SPLITS)
+    instance = {"job": "clerk", "age": 40, "hours": None, "level": "level of education number 3"}
+    (tmp_path / "page.html").write_text(page(quia.explain(graph, instance)))
+    shown = watched()
+    shown.goto((tmp_path / "page.html").as_uri())
+    labels = shown.locator(".drawing .edge-label")
+    texts = labels.evaluate_all("all => all.map(one => one.lastChild.data)")
+    assert {"any number", "any value", "missing"} <= set(texts) and not any("inf" in text for text in texts)
+    levels = {text[-1] for text in texts if text.startswith("level")}
+    assert levels == set("01234"), "texts that begin alike are still told apart"
+    boxes = "all => all.map(one => one.getBoundingClientRect()).map(of => [of.left, of.top, of.right, of.bottom])"
+    drawn = labels.evaluate_all(boxes)
+    for (left, top, right, bottom), (left_2, top_2, right_2, bottom_2) in combinations(drawn, 2):
+        beside = right <= left_2 or right_2 <= left
+        assert beside or min(bottom, bottom_2) - max(top, top_2) < 4, "letters of two labels touch"
+    ((edge, _, end, _),) = shown.locator(".drawing svg").evaluate_all(boxes)
+    assert all(edge <= left and right <= end for left, _, right, _ in drawn), "a label is cut by the edge"
+
+
 def test_folded_branches_open_from_the_drawing(watched: Callable[..., Page], tmp_path: Path) -> None:
     graph = random_tree(leaves=300, numeric=6, nominal=3, classes=2, seed=3)
     file = tmp_path / "page.html"
     file.write_text(page(quia.explain(graph, random_instance(graph, 1)), timeout=1))
     shown = watched()
     shown.goto(file.as_uri())
+    unfold(shown)
     stub = shown.locator(".drawing a").first
     step = stub.get_attribute("href")
     assert not shown.locator(f"{step} > details").evaluate("one => one.open")
     stub.click()
     assert shown.locator(f"{step} > details").evaluate("one => one.open")
     assert shown.locator(f"{step} > details li").first.is_visible()
+
+
+def models(folder: Path, examples: Path) -> dict[str, list[str]]:
+    """A tree, a scorecard and an ensemble, each with a case, as arguments of `quia report`."""
+    rng = random.Random(1)
+    ensemble = random_ensemble(rng, fewest=5, trees=8, rule="cuts")
+    while len(ensemble.variables) < 5 or len(ensemble.classes) != 2:
+        ensemble = random_ensemble(rng, fewest=5, trees=8, rule="cuts")
+    (folder / "forest.json").write_text(json.dumps(ensemble.to_dict()))
+    values = {v.name: nearest_value(Literal(v, ((0, 0),)), None) for v in ensemble.variables}
+    (folder / "case.json").write_text(json.dumps(values))
+    table = ["--data", str(examples / "applicant.csv"), "--row", "1"]
+    return {
+        "tree": [str(examples / "loan.json"), "--data", str(examples / "loans.csv"), "--row", "2"],
+        "scorecard": [str(examples / "credit_scorecard.csv"), *table],
+        "ensemble": [str(folder / "forest.json"), "--instance", str(folder / "case.json")],
+    }
+
+
+@pytest.mark.parametrize("kind", ["tree", "scorecard", "ensemble"])
+def test_the_first_screen_answers_and_paper_takes_two_sheets(
+    kind: str, watched: Callable[..., Page], examples: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "page.html"
+    assert main(["report", *models(tmp_path, examples)[kind], "-o", str(file)]) == 0
+    shown = watched()
+    shown.goto(file.as_uri())
+    places = {
+        name: shown.locator(name).first.bounding_box()
+        for name in (".verdict h1", ".lead", ".picture .strips", ".changes .card")
+    }
+    for name, box in places.items():
+        assert box is not None, name
+        assert box["y"] + box["height"] <= 900, name
+    assert shown.locator(".fold[open]").count() == 0
+    if kind != "tree":
+        assert shown.locator(".scores .drawn").is_visible()
+    if kind == "scorecard":
+        assert shown.locator(".points table").first.is_visible()
+    paper = shown.pdf(format="A4")
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", paper)) <= 2
+    assert shown.locator(".quia > section:last-of-type").get_attribute("id") == "identity"

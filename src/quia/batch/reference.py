@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +12,7 @@ from quia.batch.question import Request
 from quia.batch.read import open_source
 from quia.batch.table import as_table, encode_table
 from quia.errors import FormatError, InstanceError
+from quia.extents import extent
 from quia.reference import Reference
 
 if TYPE_CHECKING:
@@ -47,4 +50,15 @@ def _encoded(classifier: Classifier, table: Any, name: str, first: int) -> Refer
             f"row {bad[0] + first} of {name} has a fault{others}: {faults.messages[faults.code[bad[0]]]}; mend or drop"
             " such rows"
         )
-    return Reference.of(classifier.variables, states)
+    return Reference.of(classifier.variables, states, dict(_extents(classifier, table)))
+
+
+def _extents(classifier: Classifier, table: Any) -> Iterator[tuple[str, tuple[float, float]]]:
+    """Between which numbers the columns of numbers lie that are tested; those that have none are left out."""
+    import pyarrow.compute as pc
+
+    for index in classifier.tested:
+        variable = classifier.variables[index]
+        if variable.is_numeric and variable.name in table.schema.names:
+            with suppress(InstanceError):
+                yield variable.name, extent(variable, pc.unique(table.column(variable.name)))

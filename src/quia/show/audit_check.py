@@ -7,7 +7,7 @@ import shlex
 from quia.auditing.document import Document, Protected
 from quia.show.audit_pieces import paragraphs
 from quia.show.audit_words import any_input, because, named, not_asked
-from quia.show.html_reasons import section
+from quia.show.html_section import section
 from quia.show.markup import Markup, element, short
 from quia.show.words import number, plural
 

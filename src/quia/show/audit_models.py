@@ -15,7 +15,7 @@ from quia.show.audit_words import (
     values_text,
 )
 from quia.show.bars import bar
-from quia.show.html_reasons import section
+from quia.show.html_section import section
 from quia.show.markup import Child, Markup, element, join, short
 from quia.show.table import table
 from quia.show.words import plural, share_text, told_apart

@@ -25,7 +25,7 @@ from quia.show.audit_pieces import (
 )
 from quia.show.audit_words import any_input, named, rules_sentence, unlooked
 from quia.show.bars import Count, bar, bar_line, stacked
-from quia.show.html_reasons import section
+from quia.show.html_section import section
 from quia.show.markup import Child, Markup, element, join, short
 from quia.show.table import table
 from quia.show.words import number, part_text, plural, share_text
@@ -155,7 +155,7 @@ def _rule(found: Rule, of: int, colour: int) -> Markup:
 def features(document: Document) -> Markup:
     """What each feature does: those that matter as a table, those that are proved not to in a sentence."""
     idle = [each.feature for each in document.features if each.matters is False]
-    mattering = sorted((each for each in document.features if each.matters is not False), key=_weight)
+    mattering = sorted((each for each in document.features if each.matters is not False), key=weight)
     heads = ("Feature", "Can a decision depend on it?", "Alone could change", "In a shortest reason")
     first, rest = mattering[:MOST_FEATURES], mattering[MOST_FEATURES:]
     return section(
@@ -180,7 +180,8 @@ def features(document: Document) -> Markup:
     )
 
 
-def _weight(feature: Feature) -> tuple[int, int, str]:
+def weight(feature: Feature) -> tuple[int, int, str]:
+    """The order of features: those that alone change the most decisions first."""
     alone, shortest = (0 if each is None else each.rows for each in (feature.alone, feature.shortest))
     return -alone, -shortest, feature.feature
 

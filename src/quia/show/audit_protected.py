@@ -10,7 +10,7 @@ from quia.show.audit_parts import confusion_table
 from quia.show.audit_pieces import MOST_SHOWN, Palette, changed_features, folded, not_known, side_by_side
 from quia.show.audit_words import any_input, because, favourable_class, named, unlooked, untested_sentence
 from quia.show.bars import Count, stacked
-from quia.show.html_reasons import section
+from quia.show.html_section import section
 from quia.show.markup import Child, Markup, element, join, short
 from quia.show.table import table
 from quia.show.words import number, part_text, plural, share_text, told_apart

@@ -1,4 +1,4 @@
-"""Reason codes as text, and as a table for notebooks."""
+"""Reason codes as text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from quia.cuts import number_text
-from quia.show.markup import element, join
 from quia.show.text import Paint, plain, together_words
 from quia.show.words import percent, plural
 from quia.show.wrapping import line_of, wrapped
@@ -31,7 +30,7 @@ def points_text(points: float) -> str:
 
 def codes_text(codes: ReasonCodes, *, paint: Paint = plain, width: int | None = None) -> str:
     """The decision, its principal reasons in order, the rule that they are of, and how many others are as short."""
-    lines = [wrapped(_decided(codes, paint), width), ""]
+    lines = [wrapped(decided_text(codes, paint), width), ""]
     if not codes.codes:
         return "\n".join([*lines, "No feature is a reason: nothing can change this decision."])
     lines.append(paint(_heading(codes), "strong"))
@@ -41,11 +40,12 @@ def codes_text(codes: ReasonCodes, *, paint: Paint = plain, width: int | None = 
             told = [*told[:2], f"{told[2]},", *f"{_gain(code).removeprefix(', ')}:".split(" ")]
         lines.append(line_of([*told, *_advice(code, paint)], width, indent=2, hang=3))
     return "\n".join(
-        [*lines, "", line_of(_rule(codes, paint), width), *(wrapped(line, width) for line in _beside(codes))]
+        [*lines, "", line_of(_rule_words(codes, paint), width), *(wrapped(line, width) for line in beside(codes))]
     )
 
 
-def _decided(codes: ReasonCodes, paint: Paint = plain) -> str:
+def decided_text(codes: ReasonCodes, paint: Paint = plain) -> str:
+    """The decision, and how far it is from another one."""
     decision = paint(codes.decision, "strong")
     if codes.missing is None or codes.instead is None:
         against = "" if codes.against is None else f" (why not {codes.against}?)"
@@ -65,20 +65,25 @@ def _heading(codes: ReasonCodes) -> str:
     return plural(given, "principal reason")
 
 
-def _gain(code: ReasonCode) -> str:
+def gain_text(code: ReasonCode) -> str:
+    """What a feature could gain; empty where there is no score."""
     if code.points is None:
         return ""
     share = "" if code.share is None else f" ({percent(code.share)} of what is missing)"
-    return f", could gain {_points(code.points)}{share}"
+    return f"{_points(code.points)}{share}"
+
+
+def _gain(code: ReasonCode) -> str:
+    return f", could gain {gain_text(code)}" if code.points is not None else ""
 
 
 def _advice(code: ReasonCode, paint: Paint) -> list[str]:
     if code.alone:
         return [paint(str(code.favourable), "good"), "alone would change the decision"]
-    return ["favourable is", paint(_favourable(code), "good")]
+    return ["favourable is", paint(favourable(code), "good")]
 
 
-def _favourable(code: ReasonCode) -> str:
+def favourable(code: ReasonCode) -> str:
     """What is favourable; of a line, where that is all that is on one side of the number, in words that need none."""
     states, own = code.favourable.ranges, code.favourable.beside
     if code.favourable.variable.is_line and own is not None and not code.alone:
@@ -89,38 +94,21 @@ def _favourable(code: ReasonCode) -> str:
     return str(code.favourable)
 
 
-def _rule(codes: ReasonCodes, paint: Paint = plain) -> list[str]:
+def rule(codes: ReasonCodes) -> str:
+    """What forces the decision."""
+    return " ".join(_rule_words(codes))
+
+
+def _rule_words(codes: ReasonCodes, paint: Paint = plain) -> list[str]:
     stays = f"it is {codes.decision}," if codes.against is None else f"it is not {codes.against},"
     return ["As long as", *together_words(codes.reason.literals, paint, ","), stays, "whatever the rest."]
 
 
-def _beside(codes: ReasonCodes) -> list[str]:
+def beside(codes: ReasonCodes) -> list[str]:
+    """What else is to be known of that rule."""
     if not codes.is_shortest:
         return ["Time ran out before it was proved that no reason is shorter."]
     if not codes.others:
         return []
     as_short = "other set of features is" if codes.others == 1 else "other sets of features are"
     return [f"{codes.others:,} {as_short} as short a reason."]
-
-
-def codes_html(codes: ReasonCodes) -> str:
-    """The same as a table."""
-    scored = any(code.points is not None for code in codes.codes)
-    heads = ["", "feature", "now", *(["could gain"] if scored else []), "favourable"]
-    rows = [
-        [
-            str(code.rank),
-            code.feature,
-            code.now,
-            *([_gain(code).removeprefix(", could gain ")] if scored else []),
-            f"{_favourable(code)}{' (alone enough)' if code.alone else ''}",
-        ]
-        for code in codes.codes
-    ]
-    table = element(
-        "table",
-        element("thead", element("tr", [element("th", head) for head in heads])),
-        element("tbody", [element("tr", [element("td", cell) for cell in row]) for row in rows]),
-    )
-    told = [_decided(codes)] if not codes.codes else [_decided(codes), " ".join(_rule(codes)), *_beside(codes)]
-    return str(join([element("p", told[0]), table, [element("p", line) for line in told[1:]]]))

@@ -1,4 +1,4 @@
-"""Explanations as a page: one file that needs nothing else, or the fragment of it that a notebook shows."""
+"""Explanations as a page: one file that needs nothing else."""
 
 from __future__ import annotations
 
@@ -13,16 +13,24 @@ from typing import TYPE_CHECKING
 from quia.classifier import HasPath, offers
 from quia.errors import TooLarge, Unsupported
 from quia.nnf import NNF
-from quia.patience import LAST_SHARE, PATIENCE
+from quia.patience import LAST_SHARE
 from quia.show.html_bias import bias
+from quia.show.html_changes import changes
+from quia.show.html_claims import claims, notes
 from quia.show.html_facts import MOST_LISTED, table
 from quia.show.html_formula import formula
 from quia.show.html_graph import way
+from quia.show.html_picture import picture
+from quia.show.html_pixels import image
 from quia.show.html_points import points
-from quia.show.html_reasons import changes, claims, each_form, notes, reasons, shares, verdict
+from quia.show.html_reasons import reasons
+from quia.show.html_scores import scores
+from quia.show.html_section import each_form
+from quia.show.html_shares import shares
+from quia.show.html_verdict import switch, verdict
 from quia.show.identity import identity_block, page_rows
 from quia.show.markup import Markup, element, join, script_data, short
-from quia.show.whole_file import asset, whole_file
+from quia.show.whole_file import whole_file
 from quia.show.words import Facts
 
 if TYPE_CHECKING:
@@ -30,8 +38,10 @@ if TYPE_CHECKING:
     from quia.explanation import Explanation
     from quia.identity import PageFacts
 
-BRANCHES = 1_500
+BRANCHES = 300
 """How many nodes off the path the steps unfold to."""
+MOST_GENERAL = 2_000
+"""How many nodes a graph may have for its general reason to be drawn; of a larger one it is the complete reason."""
 
 
 def article(
@@ -42,13 +52,19 @@ def article(
     timeout: float | None = None,
     model: str | None = None,
     identity: PageFacts | None = None,
+    image_shape: tuple[int, int] | None = None,
 ) -> Markup:
-    """The explanation as one element; page and JSON show the same answer. `identity` is said at its foot."""
+    """The explanation as one element; page and JSON show the same answer. `identity` is said at its foot.
+
+    With an `image_shape`, rows and columns, features are pixels.
+    """
     # An element's id must be its own among all that a notebook shows.
     key = json.dumps([answer.plain_instance, answer.against, model], sort_keys=True)
     prefix = f"q{hashlib.sha256(key.encode()).hexdigest()[:8]}-"
     forms = forms_of(explanation, answer)
-    made = parts(explanation, forms, branches=branches, timeout=timeout, model=model, prefix=prefix)
+    made = parts(
+        explanation, forms, branches=branches, timeout=timeout, model=model, prefix=prefix, image_shape=image_shape
+    )
     *shown, notes_at_the_end = made.values()
     told = None if identity is None else identity_block(page_rows(identity))
     return element("article", shown, told, notes_at_the_end, class_="quia")
@@ -82,11 +98,13 @@ def parts(
     model: str | None = None,
     prefix: str = "",
     editable: bool = False,
+    image_shape: tuple[int, int] | None = None,
 ) -> dict[str, Markup]:
     """The parts of the article by their names, in order; those that the explanation has none of are left out.
 
     The `forms` are answers that differ in what their reasons say of features; the first is what is seen at first. Where
-    the page has a form to put values into, it is `editable`.
+    the page has a form to put values into, it is `editable`. Where features are pixels, of an image of that shape, the
+    image is the picture.
     """
     answer, classifier = forms[0], explanation.classifier
     facts, rows = Facts(answer.variables), None if explanation.reference is None else len(explanation.reference)
@@ -97,13 +115,17 @@ def parts(
     mattering = set(mentioned) if importance is None else {facts.index[name] for name in importance}
     made = {
         "verdict": verdict(forms, facts),
-        "sufficient": None if answer.is_constant else reasons(forms, facts, "sufficient", rows=rows, editable=editable),
+        "image": None if image_shape is None else image(answer, facts, image_shape),
+        "picture": None if answer.is_constant or image_shape is not None else _pictures(explanation, forms, facts),
         "changes": changes(answer, facts, editable=editable),
-        "necessary": None if answer.is_constant else reasons(forms, facts, "necessary", rows=rows, editable=editable),
         "bias": bias(answer, facts),
+        "scores": scores(classifier, answer),
+        "points": points(classifier, answer, facts),
+        "switch": switch(forms),
+        "sufficient": None if answer.is_constant else reasons(forms, facts, "sufficient", rows=rows, editable=editable),
+        "necessary": None if answer.is_constant else reasons(forms, facts, "necessary", rows=rows, editable=editable),
         "shares": None if answer.is_constant else shares(importance, facts, answer.sufficient.set_count),
         "instance": table(answer, facts, mattering, certain=importance is not None, listed=listed),
-        "points": points(classifier, answer, facts),
         "way": way(classifier, answer, facts, branches, prefix) if offers(classifier, HasPath) else None,
         "complete": _formulas(explanation, forms, facts),
         "claims": claims(answer),
@@ -122,8 +144,20 @@ def _importance(explanation: Explanation, timeout: float | None) -> Shares | Non
 
 def _formulas(explanation: Explanation, forms: Sequence[Answer], facts: Facts) -> Markup | None:
     """The formula that the reasons of each form come from; None if there is none to see."""
-    drawn = each_form(forms, partial(_formula, explanation), facts, "div")
-    return element("section", drawn, class_="part complete") if any(drawn) else None
+    # The general reason of a large graph takes far longer than all else on the page.
+    if explanation.classifier.sizes.get("nodes", 0) > MOST_GENERAL:
+        return _formula(explanation, replace(forms[0], is_general=False), facts)
+    return _joined(each_form(forms, partial(_formula, explanation), facts, "div"))
+
+
+def _pictures(explanation: Explanation, forms: Sequence[Answer], facts: Facts) -> Markup | None:
+    """The shortest reason of each form as a picture."""
+    extents = None if explanation.reference is None else explanation.reference.extents
+    return _joined(each_form(forms, lambda answer, _: picture(answer, extents=extents), facts, "div"))
+
+
+def _joined(drawn: Sequence[Markup | None]) -> Markup | None:
+    return join(drawn) if any(drawn) else None
 
 
 def _formula(explanation: Explanation, answer: Answer, facts: Facts) -> Markup | None:
@@ -140,21 +174,6 @@ def complete_reason_if_found(explanation: Explanation, answer: Answer) -> NNF | 
     return explanation.complete_reason if is_found or explanation.has_closed_form else None
 
 
-def fragment(explanation: Explanation, *, limit: int | None = 10, timeout: float | None = None) -> str:
-    """What a notebook shows: the article with its style and script, after as many seconds as people wait."""
-    if timeout is None:
-        timeout = PATIENCE if explanation.is_searched else 10.0
-    answer = explanation.answer(limit=limit, timeout=timeout)
-    style, script = asset("page.css"), asset("page.js")
-    return join(
-        [
-            element("style", Markup(style)),
-            article(explanation, answer, branches=200, timeout=timeout),
-            element("script", Markup(script)),
-        ]
-    )
-
-
 def page(
     explanation: Explanation,
     *,
@@ -163,17 +182,18 @@ def page(
     model: str | None = None,
     answer: Answer | None = None,
     identity: PageFacts | None = None,
+    image_shape: tuple[int, int] | None = None,
 ) -> str:
     """The explanation as one self-contained HTML file that loads nothing and sends nothing.
 
-    With `identity`, its foot says what it was made of, when and how.
+    With `identity`, its foot says what it was made of, when and how; with an `image_shape` features are pixels.
     """
     if answer is None:
         answer = explanation.answer(limit=limit, timeout=timeout)
     decided = answer.decision if answer.against is None else f"{answer.decision}, not {answer.against}"
     return whole_file(
         f"Why {short(decided)}: an explanation by quia",
-        article(explanation, answer, timeout=timeout, model=model, identity=identity),
+        article(explanation, answer, timeout=timeout, model=model, identity=identity, image_shape=image_shape),
         script="page.js",
         data=script_data(answer.to_dict(), id="quia-explanation"),
     )

@@ -8,7 +8,8 @@ from typing import Any
 from quia.answer import Answer
 from quia.dag import AND, LITERAL
 from quia.nnf import NNF
-from quia.show.markup import Markup, element, join
+from quia.show.html_section import fold
+from quia.show.markup import Markup, closed, element, join, opened
 from quia.show.words import Facts, plural
 
 MOST_NODES = 600
@@ -26,24 +27,22 @@ def formula(reason: NNF, answer: Answer, facts: Facts) -> Markup | None:
         f" {held} is forced by these facts as long as the formula holds."
     )
     drawn = element("div", join(_drawn(reason, facts)), class_="formula")
-    if len(reason) > 60:
-        drawn = element("details", element("summary", "Show the formula"), drawn)
     title = "The general reason" if answer.is_general else "The complete reason"
-    return join([element("h2", title), element("p", about, class_="about"), drawn])
+    return fold("complete", title, drawn, hint="all reasons in one formula", about=about)
 
 
 def _drawn(reason: NNF, facts: Facts) -> Iterator[Markup]:
     """The formula from its root down, without recursion; a part that is shared is drawn once."""
-    left = MOST_NODES
+    left, nodes = MOST_NODES, reason.nodes
     seen: set[int] = set()
     work: list[Any] = [(len(reason) - 1, 0)]
     while work:
         item = work.pop()
-        if isinstance(item, str):
-            yield Markup(item)
+        if isinstance(item, Markup):
+            yield item
             continue
         node, depth = item
-        kind, variable, state, children = reason.nodes[node]
+        kind, variable, state, children = nodes[node]
         left -= 1
         if kind == LITERAL:
             chip = facts.chip(reason.literal(variable, state))
@@ -55,10 +54,12 @@ def _drawn(reason: NNF, facts: Facts) -> Iterator[Markup]:
             yield element("li", f"{name} {plural(len(children), 'part')}, {also}", class_="more")
             continue
         seen.add(node)
-        opened = " open" if depth < _OPEN_DEPTH else ""
         sign = "all" if kind == AND else "any"
         tag = "div" if depth == 0 else "li"
-        yield Markup(f'<{tag} class="{sign}"><details{opened}><summary>{name}</summary><ul>')
-        work.append(f"</ul></details></{tag}>")
+        yield opened(tag, class_=sign)
+        yield opened("details", open=depth < _OPEN_DEPTH)
+        yield element("summary", name)
+        yield opened("ul")
+        work.append(closed("ul", "details", tag))
         # Facts before the parts that hold more of them, so that a box is read from the simple to the nested.
-        work += sorted(((child, depth + 1) for child in children), key=lambda pair: reason.nodes[pair[0]][0] == LITERAL)
+        work += sorted(((child, depth + 1) for child in children), key=lambda pair: nodes[pair[0]][0] == LITERAL)

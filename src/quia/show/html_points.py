@@ -10,12 +10,15 @@ from quia.answer import Answer
 from quia.classifier import Classifier
 from quia.score_moves import Moves, moves_of, points_of, scoring
 from quia.show.codes import points_text
-from quia.show.html_reasons import section
+from quia.show.html_section import section
 from quia.show.markup import Markup, element, short
+from quia.show.svg import shape, svg
 from quia.show.words import Facts, plural
 from quia.values import readable_value
 
 MOST_ROWS = 60
+MOST_SEEN = 6
+"""So many features are in the table, and so many of them are seen at once."""
 
 
 def points(classifier: Classifier, answer: Answer, facts: Facts) -> Markup | None:
@@ -35,12 +38,23 @@ def points(classifier: Classifier, answer: Answer, facts: Facts) -> Markup | Non
     heads = ("Feature", "Value", "Points", f"At best for {other}", "Between worst and best")
     head = element("thead", element("tr", [element("th", name, scope="col") for name in heads]))
     added = "adds to the score" if len(model.start) == 1 else f"adds for {other} over {answer.decision}"
+    # Where a value is not known, no score is told beside this.
+    missing = f"The score is {points_text(moves.missing)} points from {other}. " if answer.unknown else ""
+    rest = rows[MOST_SEEN:]
+    folded = element(
+        "details",
+        element("summary", plural(len(order) - MOST_SEEN, "more feature")),
+        element("table", head, element("tbody", rest)),
+        class_="fold",
+        data_part="points",
+    )
     return section(
         "points",
         "What each feature adds",
-        element("table", head, element("tbody", rows)),
-        about=f"The score is {points_text(moves.missing)} points from {other}.{_base(model, answer, own)} Each row says"
-        f" how many points a feature {added}, and how many it would at its best for {other}, all else kept.",
+        element("table", head, element("tbody", rows[:MOST_SEEN])),
+        folded if rest else None,
+        about=f"{missing}{_base(model, answer, own)}Each row says how many points a feature {added}, and how many it"
+        f" would at its best for {other}, all else kept.",
     )
 
 
@@ -51,7 +65,7 @@ def _base(model: Additive, answer: Answer, own: Mapping[int, float]) -> str:
     score = float(model.scores([max(state, 0) for state in answer.question.states])[0])
     base = score / model.unit - math.fsum(own.values())
     is_rounding = abs(base) < 1e-9 * math.fsum(map(abs, own.values()))
-    return f" It begins with {points_text(0.0 if is_rounding else base)}."
+    return f"The score begins with {points_text(0.0 if is_rounding else base)}. "
 
 
 def _row(answer: Answer, facts: Facts, moves: Moves, v: int, own: float) -> Markup:
@@ -70,12 +84,6 @@ def _row(answer: Answer, facts: Facts, moves: Moves, v: int, own: float) -> Mark
 
 
 def _bar(share: float) -> Markup:
-    return element(
-        "svg",
-        element("rect", class_="track", width=96, height=10, rx=2),
-        element("rect", class_="here", width=f"{max(96 * share, 1):.1f}", height=10, rx=2),
-        viewBox="0 0 96 10",
-        class_="strip",
-        role="img",
-        aria_label=f"{round(100 * share)} % of the way from worst to best",
-    )
+    track = shape("rect", class_="track", width=96, height=10, rx=2)
+    here = shape("rect", class_="here", width=max(96 * share, 1.0), height=10, rx=2)
+    return svg(96, 10, track, here, label=f"{round(100 * share)} % of the way from worst to best", class_="strip")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quia.identity import FileFacts, PageFacts
-from quia.show.html_reasons import section
+from quia.show.html_section import section
 from quia.show.markup import Child, Markup, element
 from quia.show.words import number, plural
 

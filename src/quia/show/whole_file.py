@@ -7,19 +7,25 @@ import hashlib
 from functools import cache
 from importlib.resources import files
 
-from quia.show.markup import Child, Markup, clean, element
+from quia.show.markup import Child, clean, element, trusted
 
 _NOTHING = "'none'"
 
 
 def whole_file(
-    title: str, main: Child, *, styles: tuple[str, ...] = ("page.css",), script: str | None = None, data: Child = None
+    title: str,
+    main: Child,
+    *,
+    styles: tuple[str, ...] = ("page.css",),
+    more_style: str = "",
+    script: str | None = None,
+    data: Child = None,
 ) -> str:
     """One self-contained HTML file, with its styles, and if it has one its script, in it; `data` are for that script.
 
     Nothing but these can run or be loaded: the browser is given their checksums.
     """
-    style = "".join(map(asset, styles))
+    style = "".join([*map(asset, styles), more_style])
     runs = None if script is None else asset(script)
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_NOTHING if runs is None else _hash(runs)};"
@@ -33,13 +39,13 @@ def whole_file(
         element("meta", name="referrer", content="no-referrer"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", title),
-        element("style", Markup(style)),
+        element("style", trusted(style)),
     )
     body = element(
         "body",
         element("main", main),
         data,
-        None if runs is None else element("script", Markup(runs)),
+        None if runs is None else element("script", trusted(runs)),
         class_="quia-page",
     )
     return clean(f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n")

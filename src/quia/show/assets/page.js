@@ -39,8 +39,15 @@
     }
   });
 
-  // A drawing that is wider than the page is seen from its root on.
-  for (const drawing of document.querySelectorAll(".quia .drawing")) drawing.scrollLeft = drawing.dataset.root - drawing.clientWidth / 2;
+  // A drawing that is wider than the page is seen from its root on, when it is unfolded.
+  const centred = new WeakSet();
+  document.addEventListener("toggle", ({ target }) => {
+    for (const drawing of target.open ? target.querySelectorAll(".quia .drawing") : []) {
+      if (centred.has(drawing)) continue;
+      centred.add(drawing);
+      drawing.scrollLeft = drawing.dataset.root - drawing.clientWidth / 2;
+    }
+  }, true);
 
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") for (const article of document.querySelectorAll(".quia")) clear(article);
