@@ -281,8 +281,8 @@ def test_the_server_answers_the_same(kind: Callable[[Random], Subject], seed: in
         one, other = (answer(c, request, name="m") for c in (subject.classifier, twin))
         about = (subject.d, request)
         assert set(other.pop("mentioned")) <= set(one.pop("mentioned")), about
-        for each in (one, other):  # a path, the formula as it is, points, and what kind of classifier it is
-            for part in ("way", "complete", "points", "notes"):
+        for each in (one, other):  # a path, the formula as it is, scores, points, and what kind of classifier it is
+            for part in ("way", "complete", "scores", "points", "notes"):
                 each["html"].pop(part, None)
         assert other == one, about
         if None not in instance.values():

@@ -9,6 +9,7 @@ import json
 import math
 import re
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -185,7 +186,8 @@ def test_what_the_page_says_of_them() -> None:
         ({"job": None, "age": 1}, {"job": "missing", "age": "1"}),
     ]:
         html = answers.answer(graph, {"instance": given}, name="m")["html"]["instance"]
-        assert dict(re.findall(r"<th[^>]*>(\w+)</th><td>([^<]*)</td>", html)) == shown
+        found = dict(re.findall(r"<th[^>]*>(\w+)</th><td>([^<]*)</td>", html))
+        assert {name: unescape(text) for name, text in found.items()} == shown
 
 
 @pytest.mark.parametrize("learner", ["sklearn", "j48"])

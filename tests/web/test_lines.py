@@ -41,7 +41,8 @@ def test_a_line_has_a_slider_and_points(serve: Serve, watched: Callable[..., Pag
     expect(page.locator("#decision")).to_have_text("Decision: deny")
     expect(income.locator("input.number")).to_have_value("600")
     points = page.locator(".part.points")
-    expect(points).to_contain_text("The score is 39.58 points from grant.")
+    expect(points).to_contain_text("The score begins with 0.")
+    expect(page.locator(".part.scores")).to_contain_text("which is 39.58 below 40")
     expect(points.locator("tbody tr")).to_have_text(["income6000.42175", "homerents015"])
     # What would help is read rounded to the safe side, and is tried as it is read or nearer.
     expect(page.locator(".part.changes")).to_contain_text("≥ 57200")

@@ -378,7 +378,7 @@ def test_stopping_with_work_under_way_is_quiet_and_waits_for_nothing(tmp_path: P
         (["--data", "nowhere.csv"], "cannot be read"),
         (["--host", "256.0.0.1"], "try another --host"),
         (["--host", "x" * 70], "try another --host"),
-        (["rows.csv"], "a scorecard has the columns"),
+        (["rows.csv"], "learn a tree from them: quia learn rows.csv -o tree.json"),
         (["model.pkl"], "a pickle, which quia serve never reads; if you trust its maker"),
         ([".", "--cutoff", "5"], "cutoff can only be given for one MODEL that is a file; name the file, or write it"),
         (["--range", "age=0:5"], "ranges can only be given for one MODEL that is a file"),
