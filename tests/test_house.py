@@ -19,6 +19,7 @@ SOURCE = Path(quia.__file__).parent
 ORDER = [
     "_kernel",
     "errors",
+    "look",
     "arguments",
     "pickling",
     "caching",
@@ -209,6 +210,8 @@ def test_imports_point_one_way() -> None:
         *(("nnf", "nnf_dict"), ("circuit", "circuit_pairs"), ("variables", "literal")),
         *(
             ("nnf", "nnf_text"),
+            # Whatever is shown asks for it when it is.
+            *((name, "show") for name in ("look", "reasons", "counterfactual", "answer")),
             ("explanation", "show"),
             ("auditing", "show"),
             ("explanation", "even_if"),

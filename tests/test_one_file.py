@@ -55,7 +55,7 @@ def test_the_page_of_one_decision(loan: Any) -> None:
     (data,) = re.findall(r'<script [^>]*id="quia-explanation"[^>]*>(.*?)</script>', html, re.DOTALL)
     assert json.loads(data) == why.to_dict()
     assert "deny" in html and html == page(quia.explain(loan, ANNA), model="loan")
-    assert "<article" in why._repr_html_()
+    assert 'class="quia-note"' in why._repr_html_() and 'class="quia-note"' in loan._repr_html_()
 
 
 def test_it_is_served(loan: Any) -> None:

@@ -18,7 +18,7 @@ from quia.additive_search import FEW_BOXES, MOST_BOXES, Together
 from quia.arguments import ends
 from quia.boxes import Box, filled
 from quia.caching import cached_property
-from quia.classifier import ClassifierBase, Weighed
+from quia.classifier import ClassifierBase, Weighed, model_line
 from quia.errors import (
     GraphError,
     InstanceError,
@@ -130,10 +130,7 @@ class Additive(ByFields, ClassifierBase):
         return write(self)
 
     def __repr__(self) -> str:
-        return (
-            f"<Additive: {self.kind}, {len(self.tested)} of {len(self.variables)} variables tested, classes"
-            f" {listed(self.classes, most=6)}>"
-        )
+        return model_line(self, self.kind)
 
     @property
     def sizes(self) -> dict[str, int]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 from quia.bias import Bias
 from quia.counterfactual import Counterfactuals
+from quia.look import Shown, counted, one_line, tagged
 from quia.question import AboutQuestion, Question
 from quia.reason import Reason
 from quia.reasons import Reasons
@@ -19,15 +21,26 @@ from quia.variables import UNKNOWN, Variable
 SCHEMA = "quia/explanation/2"
 
 
-class Shares(dict[str, Fraction]):
+class Shares(Shown, dict[str, Fraction]):
     """Feature → its share of the sufficient reasons; a feature that is in none has the share 0."""
 
     def __missing__(self, feature: str) -> Fraction:
         return Fraction(0)
 
+    def __str__(self) -> str:
+        from quia.show.lists import shares_text
+
+        return shares_text(self)
+
+    def __repr__(self) -> str:
+        told = (
+            f"{one_line(name, 30)} {float(share):.0%}".replace("%", " %") for name, share in islice(self.items(), 6)
+        )
+        return tagged("Shares", counted(len(self), "feature"), *told, "…" if len(self) > 6 else "")
+
 
 @dataclass(frozen=True, eq=False)
-class Answer(AboutQuestion):
+class Answer(Shown, AboutQuestion):
     """What was found of a decision, within a limit and a time.
 
     `instance` has the values as they were given, `tested` the variables that the classifier tests. With `is_shortest`
@@ -48,6 +61,11 @@ class Answer(AboutQuestion):
     is_never: bool = False
     is_general: bool = True
     rows: int | None = None
+
+    def __repr__(self) -> str:
+        decided = self.decision if self.against is None else f"{self.decision}, not {self.against}"
+        found = (next(each.known_facts()) for each in (self.sufficient, self.necessary))
+        return tagged("Answer", one_line(decided, 60), *found, counted(len(self.changes), "change"))
 
     @property
     def unknown(self) -> tuple[str, ...]:

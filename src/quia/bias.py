@@ -16,12 +16,13 @@ from quia.classifier import Classifier, loaded
 from quia.contrast import any_change, find_pair
 from quia.errors import TooLarge
 from quia.literal import Literal, State, all_of
+from quia.look import Shown, tagged
 from quia.patience import Clock, OutOfTime
 from quia.reasons import Reasons
 
 
 @dataclass(frozen=True, slots=True)
-class Bias:
+class Bias(Shown):
     """Whether a decision can change by changing protected features alone, and the proof; None if time ran out before.
 
     `reasons` are the necessary reasons that speak of protected features only, found when they are read; `changes` are
@@ -66,6 +67,9 @@ class Bias:
             **({"vacuous": True} if self.is_vacuous else {}),
         }
 
+    def __repr__(self) -> str:
+        return tagged("Bias", str(self))
+
     def __str__(self) -> str:
         if self.biased is None:
             return f"perhaps biased: time ran out before it was told {self._whether}"
@@ -84,7 +88,7 @@ class Bias:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassifierBias:
+class ClassifierBias(Shown):
     """Whether some decision of a classifier is biased, and two instances that prove it.
 
     The instances differ in protected features only, yet are decided differently; features that neither mentions
@@ -100,6 +104,9 @@ class ClassifierBias:
 
     def __bool__(self) -> bool:
         return self.biased
+
+    def __repr__(self) -> str:
+        return tagged("ClassifierBias", str(self))
 
     def __str__(self) -> str:
         if not self.biased:

@@ -17,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.caching import cached_property
-from quia.classifier import ClassifierBase
+from quia.classifier import ClassifierBase, model_line
 from quia.dag import AND, LITERAL
 from quia.errors import GraphError, MissingValue, Unsupported, listed
+from quia.look import counted
 from quia.nnf import NNF, Builder
 from quia.pickling import ByFields
 from quia.region import Region
@@ -74,10 +75,7 @@ class Circuit(ByFields, ClassifierBase):
         return sum(len(formula) for formula in self.formulas if formula is not None)
 
     def __repr__(self) -> str:
-        return (
-            f"<Circuit: {self.kind}, {len(self)} nodes, {len(self.tested)} of {len(self.variables)} variables tested,"
-            f" classes {listed(self.classes)}>"
-        )
+        return model_line(self, "" if self.kind == "circuit" else self.kind, counted(len(self), "node"))
 
     @cached_property
     def tested(self) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeGuard, TypeVar
 
 from quia.errors import Unsupported, shown
+from quia.look import Shown, counted, few, tagged
 from quia.variables import Variable, decide_instance, encode_instance
 
 if TYPE_CHECKING:
@@ -87,7 +88,20 @@ class Classifier(Protocol):
         ...
 
 
-class ClassifierBase:
+def model_line(model: ClassifierBase, *facts: str) -> str:
+    """A classifier in one line: what it is, its features and its classes."""
+    tested, every = len(model.tested), len(model.variables)
+    features = counted(every, "feature") if tested == every else f"{tested:,} of {counted(every, 'feature')} tested"
+    return tagged(type(model).__name__, *facts, features, f"classes {few(possible_classes(model))}")
+
+
+def possible_classes(model: ClassifierBase) -> list[str]:
+    """The classes but that of what is impossible, if there is one."""
+    left_out = getattr(model, "impossible", -1)
+    return [name for label, name in enumerate(model.classes) if label != left_out]
+
+
+class ClassifierBase(Shown):
     """What most classifiers have alike, made of `variables`, `classes` and `decide`."""
 
     variables: tuple[Variable, ...]
@@ -102,6 +116,9 @@ class ClassifierBase:
     def decide(self, states: Sequence[int]) -> int:
         """The index of the class of an encoded instance."""
         raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return model_line(self, self.kind) if hasattr(self, "variables") else super().__repr__()
 
     @property
     def tested(self) -> tuple[int, ...]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quia.bias import Bias
-from quia.literal import State
+from quia.literal import State, all_of
+from quia.look import Shown, counted, tagged
 from quia.reason import Reason
 from quia.region import Region
 from quia.variables import UNKNOWN
@@ -15,6 +16,8 @@ from quia.widen import hull
 
 if TYPE_CHECKING:
     from quia.explanation import Explanation
+
+_MOST_TOLD = 20
 
 
 class Difference(NamedTuple):
@@ -26,7 +29,7 @@ class Difference(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Shown):
     """Whether two instances are decided alike for a common reason.
 
     They are `congruent` if the states that they share force the decision (paper: Def. 4). There may be a
@@ -41,6 +44,35 @@ class Comparison:
     congruent: bool
     common_reason: Reason | None
     witness: Bias | None
+
+    @property
+    def headline(self) -> str:
+        """Whether the two are decided alike, and for a common reason."""
+        one, other = self.decisions
+        if one != other:
+            return f"decided differently: {one} and {other}"
+        return f"both {one}, {'but for no' if self.common_reason is None else 'for a'} common reason"
+
+    def __str__(self) -> str:
+        lines = [self.headline]
+        if self.common_reason is not None:
+            lines.append(f"  because {self.common_reason}, whatever the rest")
+        if self.congruent:
+            lines.append("  congruent: the states that they share force the decision")
+        elif self.witness is not None and self.witness.changes:
+            changed = all_of(map(str, self.witness.changes))
+            would = "is" if self.witness.certain else "could be"
+            lines.append(
+                f"  not congruent: with {changed} and all they share, it {would} {self.witness.changed_decision}"
+            )
+        for feature, one, other in self.differences[:_MOST_TOLD]:
+            sides = ("not known" if state is None else state.text for state in (one, other))
+            lines.append(f"  {feature}: {' and '.join(sides)}")
+        more = len(self.differences) - _MOST_TOLD
+        return "\n".join([*lines, *([f"  … {counted(more, 'feature')} more"] if more > 0 else [])])
+
+    def __repr__(self) -> str:
+        return tagged("Comparison", self.headline, f"differing in {counted(len(self.differences), 'feature')}")
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain data."""

@@ -15,11 +15,21 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.caching import cached_property
-from quia.classifier import ChecksPlainly, Classifier, ClassifierOfModel, DecidesRows, Reduces, escape_within, offers
+from quia.classifier import (
+    ChecksPlainly,
+    Classifier,
+    ClassifierOfModel,
+    DecidesRows,
+    Reduces,
+    escape_within,
+    model_line,
+    offers,
+)
 from quia.constraint import IMPOSSIBLE, POSSIBLE, Constraint
 from quia.errors import MissingValue
 from quia.given import Given
 from quia.graph import DecisionGraph
+from quia.look import few
 from quia.multiply import touched_product, whole_product
 from quia.patience import Clock, OutOfTime
 from quia.pickling import ByFields
@@ -66,6 +76,10 @@ class Constrained(ByFields, ClassifierOfModel):
     def impossible(self) -> int:
         """The index of the class of what is impossible."""
         return len(self.model.classes)
+
+    def __repr__(self) -> str:
+        given = few((each.text for each in self.parts if each.text), 2)
+        return model_line(self, self.kind, "constrained" if given == "none" else f"given {given}")
 
     @cached_property
     def tested(self) -> tuple[int, ...]:
@@ -285,7 +299,7 @@ class Constrained(ByFields, ClassifierOfModel):
         return [frozenset((v,))]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ConstrainedGraph(Constrained):
     """A decision graph in possible worlds: multiplied with the constraint it is a graph again, and has closed forms."""
 

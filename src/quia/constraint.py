@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.caching import cached_property
+from quia.look import counted, tagged
 from quia.pickling import ByFields
 from quia.ranges import Ranges, covers, difference, intersection, union
 from quia.reference import admitting
@@ -38,6 +39,9 @@ class Constraint(ByFields):
     edges: tuple[Edges, ...]
     root: int
     text: str = ""
+
+    def __repr__(self) -> str:
+        return tagged("Constraint", self.text or counted(len(self.tests), "node"))
 
     @cached_property
     def tested(self) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from numbers import Rational, Real
 from typing import Any, NamedTuple
 
 from quia.errors import InstanceError, did_you_mean, shown
+from quia.look import one_line
 from quia.variables import Variable
 
 LARGEST_SUM = 2**53
@@ -21,6 +22,9 @@ class Costs(NamedTuple):
 
     whole: tuple[int, ...]
     unit: Fraction
+
+    def __repr__(self) -> str:
+        return f"Costs(whole={one_line(repr(self.whole), 100)}, unit={self.unit!r})"
 
 
 def exact_costs(variables: Sequence[Variable], given: Mapping[str, Any]) -> Costs:

@@ -12,6 +12,7 @@ from quia.boxes import Box, is_within, maximal
 from quia.classifier import Classifier, escape_within
 from quia.cuts import number_text
 from quia.literal import Literal, all_of
+from quia.look import Shown, counted, one_line, tagged
 from quia.patience import Clock, OutOfTime
 from quia.question import Question
 from quia.ranges import Ranges, as_listed, covers, difference
@@ -27,7 +28,7 @@ _SHARE = 0.25  # of the time that is left, for the regions of one set of feature
 
 
 @dataclass(frozen=True, slots=True)
-class Counterfactual:
+class Counterfactual(Shown):
     """A region of changes: what changes, and what the decision is then, wherever in the region.
 
     Each change is a literal, any state of which will do; `now` is what the feature's value is at present, in words, and
@@ -69,6 +70,10 @@ class Counterfactual:
     def __str__(self) -> str:
         return f"{self.text}: {'' if self.certain else 'could be '}{self.decision}"
 
+    def __repr__(self) -> str:
+        decided = f"{'' if self.certain else 'could be '}{one_line(self.decision, 40)}"
+        return tagged("Counterfactual", f"{decided} with {self.text}")
+
 
 class Change(NamedTuple):
     """A region of changes in indices: variables, their new states, the class that it then is, certainly or perhaps."""
@@ -79,7 +84,7 @@ class Change(NamedTuple):
     certain: bool
 
 
-class Counterfactuals(tuple[Counterfactual, ...]):
+class Counterfactuals(Shown, tuple[Counterfactual, ...]):
     """The nearest changes; `complete` says whether these are all.
 
     Where time ran out before it was told which are the nearest, they are not `are_nearest`: there may be nearer ones.
@@ -109,6 +114,21 @@ class Counterfactuals(tuple[Counterfactual, ...]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (tuple(self), self.complete, self.are_nearest, self.is_enough)
+
+    def __str__(self) -> str:
+        from quia.show.lists import changes_text
+
+        return changes_text(self)
+
+    def __repr__(self) -> str:
+        sizes = sorted({len(each.changes) for each in self})
+        each = "" if len(self) == 1 else "each "
+        of = f"{each}of {counted(sizes[-1], 'feature')}" if sizes else ""
+        if len(sizes) > 1:  # the cheapest may be of different sizes
+            of = f"of {sizes[0]} to {counted(sizes[-1], 'feature')}"
+        nearest = "nearest change" if self.are_nearest else "change"
+        more = "" if self.complete else "there may be more" if self.are_nearest else "there may be nearer ones"
+        return tagged("Counterfactuals", counted(len(self), nearest) if self else "none", of, more)
 
 
 def _restored(found: Iterable[Counterfactual], complete: bool, are_nearest: bool, is_enough: bool) -> Counterfactuals:

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from quia import _kernel
 from quia.caching import cached_property
-from quia.classifier import ClassifierBase
+from quia.classifier import ClassifierBase, model_line
 from quia.errors import GraphError, MissingValue, listed
+from quia.look import counted
 from quia.patience import Clock, OutOfTime
 from quia.pickling import ByFields
 from quia.question import Question
@@ -73,10 +74,7 @@ class Ensemble(ByFields, ClassifierBase):
         return write(self)
 
     def __repr__(self) -> str:
-        return (
-            f"<Ensemble: {self.kind}, {len(self.trees)} trees, {self.trees.leaf_count} leaves, {len(self.tested)} of"
-            f" {len(self.variables)} variables tested, classes {listed(self.classes, most=6)}>"
-        )
+        return model_line(self, self.kind, counted(len(self.trees), "tree"), f"{self.trees.leaf_count:,} leaves")
 
     @property
     def sizes(self) -> dict[str, int]:

@@ -18,6 +18,9 @@ class QuiaError(Exception):
         # By default an exception is unpickled from `args` alone, which lack the keyword arguments of `__init__`.
         return _unpickled, (type(self), self.args, self.__dict__)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({shown(str(self), 120)})"
+
 
 def _unpickled(kind: type[QuiaError], args: tuple[Any, ...], details: dict[str, Any]) -> QuiaError:
     fault = kind.__new__(kind, *args)

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from quia.literal import Literal, all_of
+from quia.look import Shown, tagged
 from quia.reason import Reason
 from quia.reasons import Reasons
 from quia.variables import UNKNOWN
@@ -23,7 +24,7 @@ _MOST_TOLD = 3  # reasons in the sentence
 
 
 @dataclass(frozen=True, slots=True)
-class EvenIf:
+class EvenIf(Shown):
     """Whether a decision would have stuck even if some features were otherwise, and because of what; true if so.
 
     If it `holds`, `because` are the sufficient reasons that speak of none of the features, general unless they were
@@ -47,6 +48,15 @@ class EvenIf:
         return self.holds
 
     def __str__(self) -> str:
+        though = ", though no possible world differs in that alone" if self.is_vacuous else ""
+        return f"{self.headline}{self._reason() if self.holds else ''}{though}"
+
+    def __repr__(self) -> str:
+        return tagged("EvenIf", self.headline)
+
+    @property
+    def headline(self) -> str:
+        """The answer without its reasons."""
         if not self.holds:
             would = "would" if self.certain else "could"
             if not self.changes:
@@ -55,8 +65,7 @@ class EvenIf:
             return f"no: with {changed}, and all else the same, the decision {would} be {self.changed_decision}"
         stays = f"would be {self.decision}" if self.against is None else f"would not be {self.against}"
         otherwise = f"{_listed(self.features)} were otherwise" if self.features else "nothing were otherwise"
-        though = ", though no possible world differs in that alone" if self.is_vacuous else ""
-        return f"the decision {stays} even if {otherwise}{self._reason()}{though}"
+        return f"the decision {stays} even if {otherwise}"
 
     def _reason(self) -> str:
         found = list(islice(self.because, _MOST_TOLD + 1))

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quia.answer import Answer, Shares
@@ -35,16 +36,18 @@ from quia.errors import TooLarge, Unsupported, with_article
 from quia.extents import within_table
 from quia.families import Families, FindsReasons, Found
 from quia.general import GeneralReasons
+from quia.look import Shown, one_line, tagged
 from quia.nnf import NNF
 from quia.patience import PATIENCE, Clock, OutOfTime, Patience
 from quia.pickling import ByFields
 from quia.question import AboutQuestion, Question, given_values
 from quia.ranges import difference, size
 from quia.reason import KINDS, Kind, Members, Reason
-from quia.reasons import Reasons
+from quia.reasons import MOMENT, Reasons
 from quia.reference import Reference
 from quia.search import SearchedReasons
 from quia.superfluous import Superfluity
+from quia.values import readable_value
 from quia.variables import UNKNOWN, decide_instance
 from quia.widen import Widening, common_reason
 from quia.worlds import Worlds
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
 # Of the time that is left for an answer: to find all reasons, then the necessary ones (that counted), then changes.
 _GATHERING_SHARE, _NECESSARY_SHARE, _CHANGES_SHARE = 0.2, 0.4, 0.4
 _SHORTEST_SHARE = 0.6
+_MOST_TOLD = 5  # of the instance's values, in one line
 
 
 def explain(
@@ -129,7 +133,7 @@ _STATES = _Form(general=False)
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation(ByFields, AboutQuestion):
+class Explanation(Shown, ByFields, AboutQuestion):
     """Why one decision was made: `explain` makes it; its reasons are worked out when they are asked for.
 
     It can be pickled: then what is asked travels, and the reasons are worked out anew.
@@ -263,20 +267,26 @@ class Explanation(ByFields, AboutQuestion):
         self, kind: Kind, form: _Form, shortest: bool, limit: int | None, patience: Patience, **how: Any
     ) -> Reasons:
         # A method and its arguments, unlike a lambda, can be pickled.
-        search = partial(self.find, kind, shortest)
+        search, glance = partial(self.find, kind, shortest), partial(self._glance, kind, shortest)
         found = (kind, self.variables, self.states, limit, patience, search)
         is_tied = kind == "sufficient" and isinstance(self.classifier, Constrained)
         every = partial(self.find, "sufficient", False)
         if not form.general:
             implied = Superfluity(self.classifier, self.question, every) if is_tied else None
-            return Reasons(*found, reference=self.reference, superfluous=implied, **how)
+            return Reasons(*found, reference=self.reference, superfluous=implied, glance=glance, **how)
         widening = Widening(self.classifier, self.question, kind, form.intervals, self.reference)
         implied = Superfluity(self.classifier, self.question, every, widening) if is_tied else None
-        return GeneralReasons(*found, widening=widening, superfluous=implied, **how)
+        return GeneralReasons(*found, widening=widening, superfluous=implied, glance=glance, **how)
 
     def find(self, kind: Kind, shortest: bool, patience: Patience, wait: float | None = None) -> Found:
         """The reasons of a kind as sets of variables; what was worked out is kept. `wait` as for `FindsReasons`."""
         return self._families.answer(kind, shortest=shortest, patience=patience, wait=wait)
+
+    def _glance(self, kind: Kind, shortest: bool) -> Found | None:
+        """The reasons of a kind, where a moment is enough to find them: None if that would be a search."""
+        if isinstance(self.classifier, Constrained) or (shortest and self.is_searched):
+            return None
+        return self.find(kind, shortest, Patience(MOMENT), 0.0)
 
     @property
     def is_searched(self) -> bool:
@@ -585,12 +595,9 @@ class Explanation(ByFields, AboutQuestion):
 
         return explanation_text(self.answer())
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the page of `quia report`."""
-        from quia.show.html import fragment
-
-        return fragment(self)
-
     def __repr__(self) -> str:
-        question = f"why not {self.against!r}" if self.against is not None else "why"
-        return f"<Explanation: {question}, decision {self.decision!r}>"
+        asked = f"why {self.decision}" + ("" if self.against is None else f", not {self.against}")
+        given = (f"{name} {readable_value(value)}" for name, value in islice(self.instance.items(), _MOST_TOLD))
+        more = max(len(self.instance) - _MOST_TOLD, 0)
+        values = ", ".join(one_line(each, 40) for each in given)
+        return tagged("Explanation", f"{one_line(asked, 80)}? {values}{f' and {more:,} more' if more else ''}")

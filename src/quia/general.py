@@ -11,6 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from quia.caching import cached_property
+from quia.look import counted
 from quia.patience import OutOfTime, Patience
 from quia.reason import Members, Reason
 from quia.reasons import MOST_KEPT, Reasons
@@ -60,7 +61,7 @@ class _Kept:
         return True
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class GeneralReasons(Reasons):
     """The general reasons of one kind: as `Reasons`, each set of features with all its boxes, the widest first.
 
@@ -78,6 +79,16 @@ class GeneralReasons(Reasons):
         if self._keeps_first:
             return iter(self._first.reasons) if "_first" in self.__dict__ else islice(self._kept, self.limit)
         return self._until_time_is_out()
+
+    def _many(self, sets: int) -> str:
+        """How many there are, where that is known, and that speak of so many sets of features."""
+        if not sets:
+            return super()._many(sets)
+        known = self.__dict__.get("_first")
+        count = len(known.reasons) if known is not None and known.complete else None
+        what = f"general {self.kind} reason"
+        many = f"{what}s" if count is None else counted(count, what)
+        return many if count == sets else f"{many} over {counted(sets, 'set')} of features"
 
     @property
     def _keeps_first(self) -> bool:

@@ -15,6 +15,7 @@ from quia.errors import Contradiction, InstanceError, QuiaError, TooLarge, brief
 from quia.formula import Formula, parse_all
 from quia.formula.core import parts_of
 from quia.formula.diagram import FALSE, TRUE, Diagram, good_order
+from quia.look import few, tagged
 from quia.pickling import ByFields
 from quia.ranges import Ranges, union
 from quia.refine import cut_at, fine_ranges
@@ -42,6 +43,9 @@ class Given(ByFields):
     together: Constraint | None
     parts: tuple[Constraint, ...] = ()
     said: tuple[str | Formula, ...] = ()
+
+    def __repr__(self) -> str:
+        return tagged("Given", few((each.text for each in self.each), 3))
 
     def broken(self, states: Sequence[int]) -> list[Constraint]:
         """The constraints that an encoded instance breaks, whatever its unknown variables are."""

@@ -26,6 +26,7 @@ from quia.classifier import Classifier, escape_within, loaded
 from quia.constraint import Constraint
 from quia.errors import Contradiction, MissingValue, QuiaError
 from quia.given import Spare, as_constraints, constraints_of, spare
+from quia.look import ByName
 from quia.patience import Clock, OutOfTime
 from quia.variables import UNKNOWN
 from quia.worlds import Worlds, worlds_of
@@ -35,8 +36,8 @@ MOST_NUMBERED = 5
 _AT_ONCE = 4_000_000  # states that are kept while rows are checked
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedGiven:
+@dataclass(frozen=True, slots=True, repr=False)
+class CheckedGiven(ByName):
     """What was found of constraints, the model's own among them, and of the conditions that hold beside them.
 
     `contradicting` are few of both that nothing meets together, and `contradiction` says so in a sentence. `idle` hold
@@ -116,8 +117,8 @@ def _with_classes(found: CheckedGiven, terms: Terms, clock: Clock) -> CheckedGiv
     return replace(found, impossible=tuple(impossible), undecided=tuple(undecided), why=why, in_time=in_time)
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+@dataclass(frozen=True, slots=True, repr=False)
+class Broken(ByName):
     """Something that rows break: how many do, and the numbers of the first few, counted from 1 on."""
 
     said: str
@@ -125,8 +126,8 @@ class Broken:
     first: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedRows:
+@dataclass(frozen=True, slots=True, repr=False)
+class CheckedRows(ByName):
     """How many of some rows break constraints or conditions: `broken` in all, and `each` of these by itself.
 
     Where values are missing, a row breaks what it breaks whatever they are. The `together` ones break none by itself,

@@ -13,10 +13,11 @@ import numpy.typing as npt
 from quia import _kernel
 from quia.boxes import Shape, changing_parts, forcing_parts
 from quia.caching import cached_property
-from quia.classifier import ClassifierBase
+from quia.classifier import ClassifierBase, model_line
 from quia.consistent import Edges, establish
-from quia.errors import GraphError, MissingValue, listed
+from quia.errors import GraphError, MissingValue
 from quia.graph_arrays import Ints, flat_edges, names_of_copies, what_changed
+from quia.look import counted
 from quia.pickling import ByFields
 from quia.variables import UNKNOWN, Variable, tested_values
 
@@ -167,10 +168,7 @@ class DecisionGraph(ByFields, ClassifierBase):
         return hash((self.variables, self.classes, len(self), self.tests.tobytes()))
 
     def __repr__(self) -> str:
-        return (
-            f"<DecisionGraph: {len(self)} nodes, {len(self.tested)} of {len(self.variables)} variables tested,"
-            f" classes {listed(self.classes, most=6)}>"
-        )
+        return model_line(self, counted(len(self), "node"))
 
     @cached_property
     def tested(self) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.caching import cached_property
-from quia.classifier import Classifier, ClassifierBase
+from quia.classifier import Classifier, ClassifierBase, model_line
 from quia.common_inputs import common_inputs
 from quia.errors import MissingValue
 from quia.graph import DecisionGraph
@@ -38,6 +38,9 @@ class Joint(ByFields, ClassifierBase):
     new: Side
     given: tuple[Any, ...] = ()
     kind = "two models"
+
+    def __repr__(self) -> str:
+        return model_line(self, f"old {self.old.model.kind}", f"new {self.new.model.kind}")
 
     @property
     def sides(self) -> tuple[Side, Side]:

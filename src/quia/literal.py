@@ -8,6 +8,7 @@ from typing import Any
 
 from quia.cuts import Interval, number_text
 from quia.errors import GraphError, InstanceError, TooLarge
+from quia.look import called
 from quia.ranges import Ranges, covers, difference, members, size
 from quia.rounding import inwards
 from quia.variables import MISSING, Variable
@@ -176,6 +177,9 @@ class Literal:
         if (but := self._all_but) is not None:
             return f"{self.feature} ≠ {but}"
         return f"{self.feature} {' or '.join([*map(_within, self._rounded), *self._missing])}"
+
+    def __repr__(self) -> str:
+        return called(type(self).__name__, (str(self),), 1)
 
     @property
     def _is_single(self) -> bool:

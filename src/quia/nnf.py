@@ -18,13 +18,16 @@ from quia import _kernel
 from quia.caching import cached_property
 from quia.dag import AND, FALSE, LITERAL, OR, TRUE, Table, flat, reached
 from quia.errors import InstanceError, Unsupported, did_you_mean, shown
+from quia.look import Shown, counted, tagged
 from quia.nnf_arrays import FlatFormula, Node
 from quia.ranges import Ranges, size
 from quia.variables import Variable
 
+_MOST_WRITTEN = 20  # nodes of a formula that is written out in one line
+
 
 @dataclass(frozen=True, eq=False)
-class NNF(FlatFormula):
+class NNF(Shown, FlatFormula):
     """A formula of states, ∧, ∨, ⊤ and ⊥ as a graph with shared nodes.
 
     `kind[n]` is one of FALSE, TRUE, LITERAL, AND, OR; a literal is state `state[n]` of variable `variable[n]`, or, if
@@ -177,7 +180,8 @@ class NNF(FlatFormula):
         return text(self)
 
     def __repr__(self) -> str:
-        return f"<NNF: {self.node_count} nodes, {self.edge_count} edges, {len(self.mentioned)} variables>"
+        written = str(self) if len(self) <= _MOST_WRITTEN else ""
+        return tagged("NNF", counted(self.node_count, "node"), counted(len(self.mentioned), "feature"), written)
 
     def __eq__(self, other: object) -> bool:
         """Whether the two are the same graph; equivalent formulas may differ."""

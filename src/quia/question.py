@@ -12,6 +12,7 @@ from typing import Any
 
 from quia.caching import cached_property
 from quia.costs import Costs
+from quia.look import counted, few, tagged
 from quia.pickling import ByFields
 from quia.region import Region
 from quia.variables import UNKNOWN, Variable, tested_values
@@ -43,6 +44,14 @@ class Question(ByFields):
     def variables(self) -> tuple[Variable, ...]:
         """The classifier's variables."""
         return self.possible.variables
+
+    def __repr__(self) -> str:
+        asked = f"why {self.classes[self.decision]}"
+        if self.against is not None:
+            asked += f", not {self.against}"
+        frozen = f"{few(self.variables[v].name for v in self.frozen)} frozen" if self.frozen else ""
+        possible = f"where {few(self.told, 3)}" if self.told else ""
+        return tagged("Question", asked, counted(len(self.variables), "feature"), frozen, possible)
 
     @cached_property
     def within(self) -> Region:

@@ -8,6 +8,7 @@ from typing import Any
 from typing import Literal as OneOf
 
 from quia.literal import Literal, State, all_of
+from quia.look import Shown, called
 from quia.ranges import size
 from quia.variables import Variable
 
@@ -17,7 +18,7 @@ Members = tuple[int, ...]
 """A reason as the indices of its variables, ascending."""
 
 
-class Reason(AbstractSet[Literal]):
+class Reason(Shown, AbstractSet[Literal]):
     """A frozen set of literals, in the order of the classifier's variables.
 
     Of what `kind` it is, and whether it `is_general`, goes with it, as does the number of `rows` of a reference table
@@ -131,7 +132,7 @@ class Reason(AbstractSet[Literal]):
         return all_of(map(str, self.literals)) if self.literals else "nothing at all"
 
     def __repr__(self) -> str:
-        return f"Reason({', '.join(map(str, self.literals))})"
+        return called("Reason", map(str, self.literals), len(self.literals))
 
 
 def _restored(

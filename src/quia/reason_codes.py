@@ -22,6 +22,7 @@ from quia.classifier import escape_within
 from quia.counterfactual import missing_states, present
 from quia.errors import InstanceError, TooLarge, shown
 from quia.literal import Literal, State
+from quia.look import Shown, counted, few, one_line, tagged
 from quia.patience import PATIENCE, Clock, OutOfTime
 from quia.pickling import ByFields
 from quia.question import Question
@@ -64,6 +65,12 @@ class ReasonCode:
     points: float | None = None
     share: float | None = None
 
+    def __repr__(self) -> str:
+        alone = " alone would change it" if self.alone else " is favourable"
+        return tagged(
+            f"ReasonCode {self.rank}", one_line(self.feature, 60), f"now {self.now}", f"{self.favourable}{alone}"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """An item of `codes` in the JSON format."""
         return {
@@ -79,7 +86,7 @@ class ReasonCode:
 
 
 @dataclass(frozen=True, eq=False)
-class ReasonCodes(ByFields):
+class ReasonCodes(Shown, ByFields):
     """The principal reasons of one decision, in their order.
 
     The `reason` has all its features, of which `codes` are the first and `further` the number of the others. `instead`
@@ -129,11 +136,9 @@ class ReasonCodes(ByFields):
 
         return codes_text(self)
 
-    def _repr_html_(self) -> str:
-        """What a notebook shows: a table."""
-        from quia.show.codes import codes_html
-
-        return codes_html(self)
+    def __repr__(self) -> str:
+        many = counted(len(self.codes), "principal reason") if self.codes else "no principal reason"
+        return tagged("ReasonCodes", f"{many} of {self.decision}", few(code.feature for code in self.codes))
 
 
 def reason_codes(why: Explanation, n: int, timeout: float | None) -> ReasonCodes:

@@ -13,6 +13,7 @@ from quia.arguments import whole
 from quia.caching import cached_property
 from quia.errors import InstanceError, TooLarge, did_you_mean, shown
 from quia.families import MEMORY, Found
+from quia.look import Shown, counted, tagged
 from quia.patience import Patience
 from quia.pickling import ByFields
 from quia.reason import Kind, Members, Reason
@@ -23,12 +24,14 @@ T = TypeVar("T")
 
 MOST_KEPT = 100
 """Of at most so many reasons, each is made once."""
+MOMENT = 0.1
+"""How many seconds `repr` may take."""
 WAIT = 5.0
 """How many seconds all reasons are looked for before they come as they are found, where nobody says how long."""
 
 
 @dataclass(frozen=True, eq=False)
-class Reasons(ByFields):
+class Reasons(Shown, ByFields):
     """Reasons of one kind: iterable, lazy and replayable, in an order that is the same on every run and machine.
 
     Shortest (with costs: cheapest) first, equals by length and then by the order of the classifier's variables, so
@@ -39,7 +42,7 @@ class Reasons(ByFields):
     A classifier that has no closed form must look for them: they are in that order once all are known, and until then
     come as they are found, each by a search of its own. With a limit nothing else is looked for. Without one, all are
     looked for first, until the timeout, or for WAIT seconds if there is none. Where `gathers` is False, nothing is
-    looked for beyond what iterating gives, not even to count.
+    looked for beyond what iterating gives, not even to count. `glance` gives what a moment is enough to find.
     """
 
     kind: Kind
@@ -54,6 +57,7 @@ class Reasons(ByFields):
     wait: float | None = field(default=None, repr=False)
     gathers: bool = field(default=True, repr=False)
     superfluous: Callable[..., bool] | None = field(default=None, repr=False)
+    glance: Callable[[], Found | None] | None = field(default=None, repr=False)
 
     @cached_property
     def _answer(self) -> Found:
@@ -312,5 +316,43 @@ class Reasons(ByFields):
     def _places(self) -> dict[str, int]:
         return {variable.name: index for index, variable in enumerate(self.variables)}
 
+    def __str__(self) -> str:
+        from quia.show.lists import reasons_text
+
+        return reasons_text(self)
+
     def __repr__(self) -> str:
-        return f"<Reasons: {self.kind}, limit {self.limit}>"
+        limit = "" if self.limit is None else f"limit {self.limit:,}"
+        return tagged(type(self).__name__, *self.known_facts(), limit)
+
+    def known_facts(self) -> Iterator[str]:
+        """How many there are and how short the shortest is, if that is known, or a moment is enough to tell."""
+        found = self._glanced
+        sets = None if found is None or found.family is None else _quick_count(found.family)
+        if found is None or sets is None:
+            yield f"{self.kind} reasons, not counted"
+            return
+        yield self._many(sets)
+        first = next(found.listing(), None)
+        if first:
+            which = "" if sets == 1 else "the shortest " if found.costs is None else "the cheapest "
+            yield f"{which}of {counted(len(first), 'feature')}"
+
+    def _many(self, sets: int) -> str:
+        """How many there are, that speak of so many sets of features."""
+        return counted(sets, f"{self.kind} reason") if sets else f"no {self.kind} reason"
+
+    @property
+    def _glanced(self) -> Found | None:
+        """What is known by now, or found in a moment."""
+        if "_answer" in self.__dict__:
+            return self._known
+        found = None if self.glance is None else self.glance()
+        return None if found is None else found.restrict(self._with, self._without)
+
+
+def _quick_count(family: Family) -> int | None:
+    try:
+        return family.count(timeout=MOMENT, memory=MEMORY)
+    except OverBudget:
+        return None

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.literal import Literal
+from quia.look import counted, tagged
 from quia.ranges import Ranges
 from quia.variables import Variable
 
@@ -57,6 +58,10 @@ class Reference:
 
     def __len__(self) -> int:
         return int(self.repeats.sum())
+
+    def __repr__(self) -> str:
+        rows, distinct = counted(len(self), "row"), f"{len(self.rows):,} distinct"
+        return tagged("Reference", rows, distinct, counted(len(self.variables), "feature"))
 
     def fitting(self, literals: Iterable[Literal]) -> int:
         """In how many rows all these literals hold. Complexity: a look at each distinct row for each literal."""

@@ -9,6 +9,7 @@ from typing import Any
 from quia import conditions
 from quia.errors import GraphError, InstanceError, did_you_mean, shown
 from quia.literal import Literal, all_of
+from quia.look import called
 from quia.ranges import Ranges, covers, intersection
 from quia.variables import UNKNOWN, Variable
 
@@ -101,6 +102,13 @@ class Region:
 
     def __str__(self) -> str:
         return all_of(map(str, self.literals)) or "anything"
+
+    def __repr__(self) -> str:
+        if not self.bounds:
+            return "Region(anything)"
+        bounds = ((self.variables[v], ranges) for v, ranges in sorted(self.bounds.items()))
+        texts = (str(Literal(v, ranges)) if ranges else f"{v.name} in {{}}" for v, ranges in bounds)
+        return called("Region", texts, len(self.bounds))
 
 
 def _states(variable: Variable, condition: Any) -> Ranges:

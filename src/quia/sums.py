@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.errors import GraphError, listed, shown
+from quia.look import ByName
 
 Scores = npt.NDArray[np.float64]
 
@@ -28,8 +29,8 @@ class Group(NamedTuple):
     weight: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+@dataclass(frozen=True, slots=True, repr=False)
+class Rule(ByName):
     """How scores tell the class.
 
     `cuts`: there is one score, and its class is the number of the `cuts` that it reaches (`>=`); with one cut, the
@@ -54,8 +55,8 @@ class Rule:
         return len(self.cuts) + 1 if self.kind == "cuts" else scores
 
 
-@dataclass(frozen=True, slots=True)
-class Sums:
+@dataclass(frozen=True, slots=True, repr=False)
+class Sums(ByName):
     """The scores of an instance, made of one leaf of each tree.
 
     They begin with `start`. Without `groups` the trees are added one by one, in order; with groups, each group's trees

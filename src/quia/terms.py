@@ -19,6 +19,7 @@ import numpy.typing as npt
 from quia.caching import cached_property
 from quia.cuts import Cut, number_text
 from quia.errors import GraphError, listed, shown
+from quia.look import ByName
 from quia.pickling import ByFields
 from quia.variables import Variable
 
@@ -31,8 +32,8 @@ OPERANDS = {"add": 1, "subtract": 1, "multiply": 1, "divide": 1, "clip": 2, "squ
 _ROUNDING = 2.0**-53
 
 
-@dataclass(frozen=True, eq=False)
-class Table(ByFields):
+@dataclass(frozen=True, eq=False, repr=False)
+class Table(ByName, ByFields):
     """What each state of a variable adds to each score: `values[state, score]`.
 
     A line's states are too many to list: there, the rows are for the intervals between `cuts`, and a last one for a
@@ -98,8 +99,8 @@ class Table(ByFields):
         return greatest, np.zeros_like(greatest)
 
 
-@dataclass(frozen=True, eq=False)
-class Line(ByFields):
+@dataclass(frozen=True, eq=False, repr=False)
+class Line(ByName, ByFields):
     """What a number adds to each score: `steps` one after the other, then times that score's weight.
 
     `missing` is what a missing value adds to each score, if the variable has a state for that.

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from quia.caching import cached_property
+from quia.look import counted, tagged
 from quia.pickling import ByFields
 
 if TYPE_CHECKING:
@@ -39,6 +40,9 @@ class Trees(ByFields):
     range_start: Ints
     low: Ints
     high: Ints
+
+    def __repr__(self) -> str:
+        return tagged("Trees", counted(len(self), "tree"), f"{self.leaf_count:,} leaves")
 
     def __post_init__(self) -> None:
         for array in self.arrays:

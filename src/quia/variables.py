@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 
 from quia.cuts import Cut, Interval, nearest_single, number_text
 from quia.errors import GraphError, InstanceError, MissingValue, OutOfRange, did_you_mean, listed, shown
+from quia.look import few, one_line, tagged
 from quia.places import LARGEST, Between, Cuts, last_until, number_at, place
 from quia.values import TRUTHS, is_missing, spellings, truth
 
@@ -131,6 +132,24 @@ class Variable:
                 f" lower one first, and neither beyond {LARGEST:.0e}"
             )
         return Variable(name, None, Cuts(*ends), missing)
+
+    def __repr__(self) -> str:
+        return tagged(f"Variable {one_line(self.name, 60)}", self.said, "or missing" if self.missing else "")
+
+    @property
+    def said(self) -> str:
+        """What its states are, in a few words."""
+        if self.labels is not None:
+            return few(self.labels, 6)
+        if self.is_line:
+            ends = self.range
+            return "any number" + ("" if ends is None else f" from {number_text(ends[0])} to {number_text(ends[1])}")
+        if not self.cuts:
+            return "numbers, not told apart"
+        if len(self.cuts) == 1:
+            return f"numbers, cut at {number_text(self.cuts[0].threshold)}"
+        first, last = (number_text(self.cuts[at].threshold) for at in (0, -1))
+        return f"numbers, cut at {len(self.cuts):,} from {first} to {last}"
 
     def __hash__(self) -> int:
         """By the name and the number of states, so that it takes no time however many cuts there are."""

@@ -22,6 +22,7 @@ from quia.constraint import POSSIBLE
 from quia.cuts import Cut, Interval, number_text
 from quia.errors import GraphError, InstanceError, MissingValue, brief, did_you_mean, shown
 from quia.given import Given, compiled, constraints_of, contradiction
+from quia.look import few, tagged
 from quia.pickling import ByFields
 from quia.question import given_values
 from quia.ranges import Ranges, covers
@@ -48,6 +49,9 @@ class Worlds(ByFields):
     falling: tuple[int, ...] = ()
     near: tuple[tuple[int, float], ...] = ()
     told: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return tagged("Worlds", f"where {few(self.told, 3)}" if self.told else "all of them")
 
     @property
     def impossible(self) -> frozenset[int]:

@@ -23,7 +23,7 @@ from ensemble_oracle import random_ensemble
 from quia.cli import main
 from quia.literal import Literal
 from quia.show import layout
-from quia.show.html import fragment, page
+from quia.show.html import page
 from quia.show.markup import element
 from quia.show.trying import nearest_value
 from web.conditions_read import signs_of
@@ -222,14 +222,6 @@ def test_a_layout_has_every_node_once_and_edges_go_down() -> None:
     for (start, end), points in found.routes.items():
         assert (points[0], points[-1]) == (found.places[start], found.places[end])
         assert all(b[1] > a[1] for a, b in pairwise(points))
-
-
-def test_notebooks_show_the_same(examples: Path) -> None:
-    explanation = quia.explain(quia.load(str(examples / "admissions.json")), ROBIN)
-    shown = explanation._repr_html_()
-    assert shown == fragment(explanation)
-    for kind in ("sufficient", "necessary"):
-        assert shown_reasons(shown, kind) == shown_reasons(page(explanation), kind)
 
 
 def test_making_a_page_needs_no_extra(examples: Path) -> None:

@@ -30,11 +30,12 @@ from quia.errors import InstanceError, shown
 from quia.files import reading
 from quia.identity import file_facts, now
 from quia.literal import all_of
+from quia.look import Shown, one_line, tagged
 from quia.patience import Clock
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
+class Audit(Shown):
     """What was found of a model and its decisions on a table: a `document`, which pages and texts are made of.
 
     `str()` is a summary, `to_html()` a page that needs nothing else, `to_json()` what `quia verify` checks.
@@ -74,9 +75,8 @@ class Audit:
     def __repr__(self) -> str:
         decisions = self.document.decisions
         state = "complete" if self.complete else "unfinished"
-        return (
-            f"<Audit: {self.document.identity.model.kind}, {decisions.decided:,} of {decisions.rows:,} rows, {state}>"
-        )
+        rows = f"{decisions.decided:,} of {decisions.rows:,} rows"
+        return tagged("Audit", one_line(self.document.identity.model.kind, 60), rows, state)
 
 
 def audit(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quia.identity import FileFacts as FileFacts
+from quia.look import ByName
 
 SCHEMA = "quia/audit/1"
 
@@ -21,8 +22,8 @@ Condition = dict[str, Any]
 """What is said of one feature, as `Literal.condition` has it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFacts:
+@dataclass(frozen=True, slots=True, repr=False)
+class ModelFacts(ByName):
     """A model: where it came from, what it is, how large."""
 
     file: FileFacts | None
@@ -34,16 +35,16 @@ class ModelFacts:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class DataFacts:
+@dataclass(frozen=True, slots=True, repr=False)
+class DataFacts(ByName):
     """A table: where it came from, and how many rows it has."""
 
     file: FileFacts | None
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+@dataclass(frozen=True, slots=True, repr=False)
+class Settings(ByName):
     """What was asked: all that the answers depend on beside the model and the table.
 
     `favourable` are classes, the best first; `orders` are those of nominal features' states, the lowest first; `share`
@@ -62,8 +63,8 @@ class Settings:
     compare_options: dict[str, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+@dataclass(frozen=True, slots=True, repr=False)
+class Identity(ByName):
     """Which model and table were audited, when, by what, and how."""
 
     quia: str
@@ -76,24 +77,24 @@ class Identity:
     settings: Settings
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+@dataclass(frozen=True, slots=True, repr=False)
+class Share(ByName):
     """So many rows of so many."""
 
     rows: int
     of: int
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+@dataclass(frozen=True, slots=True, repr=False)
+class Example(ByName):
     """A row of the table, by its number and its values as the table has them."""
 
     row: int
     values: Values
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+@dataclass(frozen=True, slots=True, repr=False)
+class Pair(ByName):
     """Two instances that are alike but in the `differing` features, and their decisions."""
 
     one: Values
@@ -102,8 +103,8 @@ class Pair:
     decisions: tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+@dataclass(frozen=True, slots=True, repr=False)
+class Decided(ByName):
     """How many rows, of those that have a decision, have this one."""
 
     decision: str
@@ -111,8 +112,8 @@ class Decided:
     of: int
 
 
-@dataclass(frozen=True, slots=True)
-class Undecided:
+@dataclass(frozen=True, slots=True, repr=False)
+class Undecided(ByName):
     """Why some rows have no decision, and the numbers of the first of them."""
 
     why: str
@@ -120,8 +121,8 @@ class Undecided:
     first: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Confusion:
+@dataclass(frozen=True, slots=True, repr=False)
+class Confusion(ByName):
     """How the rows with one label were decided."""
 
     label: str
@@ -129,8 +130,8 @@ class Confusion:
     decided: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Labels:
+@dataclass(frozen=True, slots=True, repr=False)
+class Labels(ByName):
     """Decisions against labels: of `rows` that have a decision and a class as their label, how many are `right`.
 
     Of the other rows with a decision, `without` have no label, and `other` has labels that are no class.
@@ -144,8 +145,8 @@ class Labels:
     confusion: tuple[Confusion, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Decisions:
+@dataclass(frozen=True, slots=True, repr=False)
+class Decisions(ByName):
     """All rows of the table: how many have a decision, which, and why the others have none."""
 
     rows: int
@@ -155,8 +156,8 @@ class Decisions:
     labels: Labels | None
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+@dataclass(frozen=True, slots=True, repr=False)
+class Rule(ByName):
     """Conditions that force a decision, whatever else an instance is: `rows` meet them.
 
     `new` of these meet no rule before it in the list; `cumulated` rows meet this one or one before it.
@@ -170,8 +171,8 @@ class Rule:
     example: Example
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+@dataclass(frozen=True, slots=True, repr=False)
+class Rules(ByName):
     """Few rules that cover what was `wanted` of the rows with a decision; `covered` is what they do cover.
 
     They were chosen greedily, each as what covers the most of what is left, from the general sufficient reasons of
@@ -189,8 +190,8 @@ class Rules:
     learned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Feature:
+@dataclass(frozen=True, slots=True, repr=False)
+class Feature(ByName):
     """What a feature does to decisions.
 
     Whether some decision depends on it (`matters`; False is a proof, and if it is True, two instances that differ in it
@@ -207,8 +208,8 @@ class Feature:
     why: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+@dataclass(frozen=True, slots=True, repr=False)
+class Group(ByName):
     """People who meet the conditions `where` on protected features: of those with a decision, how they were decided.
 
     `right` of those `labelled` were decided as their label says.
@@ -223,8 +224,8 @@ class Group:
     confusion: tuple[Confusion, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+@dataclass(frozen=True, slots=True, repr=False)
+class Turn(ByName):
     """How many rows are decided so and could be decided otherwise."""
 
     decision: str
@@ -232,8 +233,8 @@ class Turn:
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
-class GroupHanging:
+@dataclass(frozen=True, slots=True, repr=False)
+class GroupHanging(ByName):
     """How many decisions on a group's people hang on protected features; how many would have fared `better` as whom.
 
     `better` has for other groups how many would get a better decision if they were in that one, all else the same.
@@ -245,8 +246,8 @@ class GroupHanging:
     better: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Hanging:
+@dataclass(frozen=True, slots=True, repr=False)
+class Hanging(ByName):
     """How many decisions would change if only protected features changed, from which to which, and for whom.
 
     They change to other values, not to a missing one.
@@ -260,8 +261,8 @@ class Hanging:
     groups: tuple[GroupHanging, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WorstCase:
+@dataclass(frozen=True, slots=True, repr=False)
+class WorstCase(ByName):
     """Somebody who would have fared better with other protected features: the row as it is, and as it could be."""
 
     row: int
@@ -271,8 +272,8 @@ class WorstCase:
     other_decision: str
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+@dataclass(frozen=True, slots=True, repr=False)
+class Proof(ByName):
     """Whether something can happen to any instance: True has a pair that shows it, False is a proof that it cannot.
 
     None is not known, and `why` says why.
@@ -283,8 +284,8 @@ class Proof:
     why: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Protected:
+@dataclass(frozen=True, slots=True, repr=False)
+class Protected(ByName):
     """Protected features, one or several together: decisions by group, what hangs on them, on rows and on any input.
 
     Those not `in_model` are columns of the table that the model does not know, or does not test: no decision hangs on
@@ -300,8 +301,8 @@ class Protected:
     why: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Monotone:
+@dataclass(frozen=True, slots=True, repr=False)
+class Monotone(ByName):
     """Whether raising a feature, all else the same, can make a decision worse (`hurts`) or better (`helps`)."""
 
     feature: str
@@ -310,8 +311,8 @@ class Monotone:
     helps: Proof
 
 
-@dataclass(frozen=True, slots=True)
-class Monotonicity:
+@dataclass(frozen=True, slots=True, repr=False)
+class Monotonicity(ByName):
     """What raising features does to decisions; `order` has the classes from the worst to the best, equals together."""
 
     order: tuple[tuple[str, ...], ...]
@@ -319,8 +320,8 @@ class Monotonicity:
     features: tuple[Monotone, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OldNew:
+@dataclass(frozen=True, slots=True, repr=False)
+class OldNew(ByName):
     """How many rows the old model decides so and the new one so."""
 
     old: str
@@ -328,8 +329,8 @@ class OldNew:
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
-class GroupDiffering:
+@dataclass(frozen=True, slots=True, repr=False)
+class GroupDiffering(ByName):
     """How many rows of a group are decided differently by two models."""
 
     group: str
@@ -337,8 +338,8 @@ class GroupDiffering:
     of: int
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+@dataclass(frozen=True, slots=True, repr=False)
+class Difference(ByName):
     """Conditions under which the old model always decides so and the new one so; rows are counted as a rule's are."""
 
     old: str
@@ -351,8 +352,8 @@ class Difference:
     example: Example
 
 
-@dataclass(frozen=True, slots=True)
-class Differing:
+@dataclass(frozen=True, slots=True, repr=False)
+class Differing(ByName):
     """An instance that two models decide differently."""
 
     values: Values
@@ -360,8 +361,8 @@ class Differing:
     new: str
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(ByName):
     """The audited model, which is the old one, beside a new one.
 
     `inputs` says, a sentence each, how their inputs differ. Of `of` rows that both decide, `rows` are decided
@@ -382,8 +383,8 @@ class Comparison:
     complete: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+@dataclass(frozen=True, slots=True, repr=False)
+class Document(ByName):
     """An audit: the model and the table, and all that was found. `unfinished` are what time did not suffice for."""
 
     schema: str

@@ -14,12 +14,13 @@ from weakref import WeakValueDictionary
 from quia import dag
 from quia.dag import AND, LITERAL, NOT, OR
 from quia.errors import InstanceError
+from quia.look import Shown, tagged
 from quia.variables import Variable
 
 T = TypeVar("T")
 
 
-class Formula:
+class Formula(Shown):
     """A state, ⊤, ⊥, or ¬, ∧, ∨ of formulas; `&`, `|`, `~` and `>>` (→, which Python binds most) make larger ones.
 
     `kind` says which; a state is number `index` of `variable`; `children` are the parts. A negated state of a
@@ -76,7 +77,7 @@ class Formula:
     def __repr__(self) -> str:
         from quia.formula.writing import text
 
-        return f"<Formula: {text(self, most=200)}>"
+        return tagged("Formula", text(self, most=120))
 
     @property
     def variables(self) -> tuple[Variable, ...]:

@@ -1,4 +1,4 @@
-"""Reason codes as text, and as a table for notebooks."""
+"""Reason codes as text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from quia.cuts import number_text
 from quia.literal import together
-from quia.show.markup import element, join
 from quia.show.words import percent, plural
 
 if TYPE_CHECKING:
@@ -30,15 +29,16 @@ def points_text(points: float) -> str:
 
 def codes_text(codes: ReasonCodes) -> str:
     """The decision, its principal reasons in order, the rule that they are of, and how many others are as short."""
-    lines = [_decided(codes), ""]
+    lines = [decided_text(codes), ""]
     if not codes.codes:
         return "\n".join([*lines, "No feature is a reason: nothing can change this decision."])
     lines.append(_heading(codes))
     lines += [f"  {code.rank}. {code.feature}, now {code.now}{_gain(code)}: {_advice(code)}" for code in codes.codes]
-    return "\n".join([*lines, "", _rule(codes), *_beside(codes)])
+    return "\n".join([*lines, "", rule(codes), *beside(codes)])
 
 
-def _decided(codes: ReasonCodes) -> str:
+def decided_text(codes: ReasonCodes) -> str:
+    """The decision, and how far it is from another one."""
     if codes.missing is None or codes.instead is None:
         against = "" if codes.against is None else f" (why not {codes.against}?)"
         return f"Decision: {codes.decision}{against}"
@@ -57,20 +57,25 @@ def _heading(codes: ReasonCodes) -> str:
     return plural(given, "principal reason")
 
 
-def _gain(code: ReasonCode) -> str:
+def gain_text(code: ReasonCode) -> str:
+    """What a feature could gain; empty where there is no score."""
     if code.points is None:
         return ""
     share = "" if code.share is None else f" ({percent(code.share)} of what is missing)"
-    return f", could gain {_points(code.points)}{share}"
+    return f"{_points(code.points)}{share}"
+
+
+def _gain(code: ReasonCode) -> str:
+    return f", could gain {gain_text(code)}" if code.points is not None else ""
 
 
 def _advice(code: ReasonCode) -> str:
     if code.alone:
         return f"{code.favourable} alone would change the decision"
-    return f"favourable is {_favourable(code)}"
+    return f"favourable is {favourable(code)}"
 
 
-def _favourable(code: ReasonCode) -> str:
+def favourable(code: ReasonCode) -> str:
     """What is favourable; of a line, where that is all that is on one side of the number, in words that need none."""
     states, own = code.favourable.ranges, code.favourable.beside
     if code.favourable.variable.is_line and own is not None and not code.alone:
@@ -81,38 +86,17 @@ def _favourable(code: ReasonCode) -> str:
     return str(code.favourable)
 
 
-def _rule(codes: ReasonCodes) -> str:
+def rule(codes: ReasonCodes) -> str:
+    """What forces the decision."""
     stays = f"it is {codes.decision}" if codes.against is None else f"it is not {codes.against}"
     return f"As long as {together(codes.reason.literals)}, {stays}, whatever the rest."
 
 
-def _beside(codes: ReasonCodes) -> list[str]:
+def beside(codes: ReasonCodes) -> list[str]:
+    """What else is to be known of that rule."""
     if not codes.is_shortest:
         return ["Time ran out before it was proved that no reason is shorter."]
     if not codes.others:
         return []
     as_short = "other set of features is" if codes.others == 1 else "other sets of features are"
     return [f"{codes.others:,} {as_short} as short a reason."]
-
-
-def codes_html(codes: ReasonCodes) -> str:
-    """The same as a table."""
-    scored = any(code.points is not None for code in codes.codes)
-    heads = ["", "feature", "now", *(["could gain"] if scored else []), "favourable"]
-    rows = [
-        [
-            str(code.rank),
-            code.feature,
-            code.now,
-            *([_gain(code).removeprefix(", could gain ")] if scored else []),
-            f"{_favourable(code)}{' (alone enough)' if code.alone else ''}",
-        ]
-        for code in codes.codes
-    ]
-    table = element(
-        "table",
-        element("thead", element("tr", [element("th", head) for head in heads])),
-        element("tbody", [element("tr", [element("td", cell) for cell in row]) for row in rows]),
-    )
-    told = [_decided(codes)] if not codes.codes else [_decided(codes), _rule(codes), *_beside(codes)]
-    return str(join([element("p", told[0]), table, [element("p", line) for line in told[1:]]]))

@@ -1,4 +1,4 @@
-"""Explanations as a page: one file that needs nothing else, or the fragment of it that a notebook shows."""
+"""Explanations as a page: one file that needs nothing else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from quia.classifier import HasPath, offers
 from quia.errors import TooLarge, Unsupported
 from quia.nnf import NNF
-from quia.patience import LAST_SHARE, PATIENCE
+from quia.patience import LAST_SHARE
 from quia.show.html_bias import bias
 from quia.show.html_changes import changes
 from quia.show.html_claims import claims, notes
@@ -29,7 +29,7 @@ from quia.show.html_shares import shares
 from quia.show.html_verdict import switch, verdict
 from quia.show.identity import identity_block, page_rows
 from quia.show.markup import Markup, element, join, script_data, short
-from quia.show.whole_file import asset, whole_file
+from quia.show.whole_file import whole_file
 from quia.show.words import Facts
 
 if TYPE_CHECKING:
@@ -162,21 +162,6 @@ def complete_reason_if_found(explanation: Explanation, answer: Answer) -> NNF | 
     """The complete reason, unless it has no closed form and the reasons that it is made of were not found in time."""
     is_found = answer.necessary.set_count is not None and not answer.is_shortest
     return explanation.complete_reason if is_found or explanation.has_closed_form else None
-
-
-def fragment(explanation: Explanation, *, limit: int | None = 10, timeout: float | None = None) -> str:
-    """What a notebook shows: the article with its style and script, after as many seconds as people wait."""
-    if timeout is None:
-        timeout = PATIENCE if explanation.is_searched else 10.0
-    answer = explanation.answer(limit=limit, timeout=timeout)
-    style, script = asset("page.css"), asset("page.js")
-    return join(
-        [
-            element("style", Markup(style)),
-            article(explanation, answer, branches=200, timeout=timeout),
-            element("script", Markup(script)),
-        ]
-    )
 
 
 def page(
