@@ -133,6 +133,7 @@ ORDER = [
     "batch",
     "auditing",
     "show",
+    "plot",
     "web",
     "command",
     "cli",
@@ -195,7 +196,7 @@ def test_every_way_to_import_is_seen(source: str, wanted: set[str]) -> None:
 def test_imports_point_one_way() -> None:
     # When asked to, a graph, an ensemble and a formula read and write their own dicts, a graph gives its class
     # formulas, an ensemble is searched plainly and for pairs, an explanation prints itself, says what it would be even
-    # if and gives reason codes, which print themselves.
+    # if and gives reason codes, which print themselves. Classifiers, explanations and audits plot themselves.
     allowed = {
         *(("graph", "graph_dict"), ("graph", "complete"), ("graph", "graph_pairs")),
         ("graph", "graph_box"),
@@ -214,6 +215,7 @@ def test_imports_point_one_way() -> None:
             *((name, "show") for name in ("look", "reasons", "counterfactual", "answer")),
             ("explanation", "show"),
             ("auditing", "show"),
+            *((name, "plot") for name in ("classifier", "explanation", "auditing")),
             ("explanation", "even_if"),
             ("explanation", "reason_codes"),
             ("reason_codes", "show"),

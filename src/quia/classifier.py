@@ -18,6 +18,7 @@ from quia.variables import Variable, decide_instance, encode_instance
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    from matplotlib.axes import Axes
 
     from quia._kernel import BatchResult, Family
     from quia.contrast import Contrast
@@ -137,6 +138,18 @@ class ClassifierBase(Shown):
     def classify(self, instance: Any) -> str:
         """The class of an instance."""
         return self.classes[decide_instance(self, self.encode(instance), instance)]
+
+    def plot(self, instance: Any = None, *, ax: Axes | None = None, most: int = 15) -> Axes:
+        """Draw the classifier, and if it is given an instance, how that is decided.
+
+        A decision graph is drawn with the instance's way lit: all of a small one, of a large one the way, at most the
+        last `most` tests of it, and what branches off; without an instance, its top. Of a model that adds up a score
+        each of `most` features is drawn with how far it alone, all else kept, could move the score, and how far the
+        other decision is. Needs matplotlib; draws on `ax` if that is given, and returns the Axes.
+        """
+        from quia.plot.classifier import plot_classifier
+
+        return plot_classifier(self, instance, ax, most)
 
 
 class ClassifierOfModel(ClassifierBase):

@@ -53,6 +53,8 @@ from quia.widen import Widening, common_reason
 from quia.worlds import Worlds
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from quia.even_if import EvenIf
     from quia.reason_codes import ReasonCodes
 
@@ -589,6 +591,36 @@ class Explanation(Shown, ByFields, AboutQuestion):
     def to_json(self, **options: Any) -> str:
         """`to_dict` as JSON text."""
         return json.dumps(self.to_dict(**options), ensure_ascii=False, indent=2)
+
+    def plot(
+        self,
+        *,
+        ax: Axes | None = None,
+        reason: Reason | None = None,
+        image_shape: tuple[int, int] | None = None,
+        most: int = 15,
+        timeout: float | None = None,
+    ) -> Axes:
+        """Draw a reason, the shortest general sufficient one or that given, and the nearest change, a row a feature.
+
+        Each row has a feature's value, what the reason allows it to be, the range of the data, and an arrow to where
+        the nearest change takes it; at most `most` rows are drawn. With an `image_shape`, rows and columns, the
+        features are pixels: the instance is drawn as an image, over it what forces the decision and what would have to
+        change. Needs matplotlib; draws on `ax` if that is given, and returns the Axes.
+        """
+        from quia.plot.reason import plot_reason
+
+        return plot_reason(self, ax, reason, image_shape, most, timeout)
+
+    def plot_importance(self, *, ax: Axes | None = None, most: int = 12, timeout: float | None = None) -> Axes:
+        """Draw each feature's share of the sufficient reasons as a bar, the `most` largest first.
+
+        TooLarge where they cannot be counted in time. Needs matplotlib; draws on `ax` if that is given, and returns the
+        Axes.
+        """
+        from quia.plot.importance import plot_importance
+
+        return plot_importance(self, ax, most, timeout)
 
     def __str__(self) -> str:
         from quia.show.text import explanation_text

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 from types import NoneType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from quia import __version__
 from quia.arguments import seconds as seconds_of
@@ -32,6 +32,9 @@ from quia.identity import file_facts, now
 from quia.literal import all_of
 from quia.look import Shown, one_line, tagged
 from quia.patience import Clock
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,29 @@ class Audit(Shown):
         from quia.show.audit import page
 
         return page(self.document)
+
+    def plot_groups(
+        self, features: str | Collection[str] | None = None, *, ax: Axes | None = None, most: int = 15
+    ) -> Axes:
+        """Draw the decisions on each group of people by protected `features`, by all together if none are named.
+
+        Needs matplotlib, as all plots do; draws on `ax` if that is given, and returns the Axes.
+        """
+        from quia.plot.audit_groups import plot_groups
+
+        return plot_groups(self.document, features, ax, most)
+
+    def plot_rules(self, decision: str | None = None, *, ax: Axes | None = None, most: int = 8) -> Axes:
+        """Draw how many rows each rule of a decision covers, of the favourable one if none is named."""
+        from quia.plot.audit_rules import plot_rules
+
+        return plot_rules(self.document, decision, ax, most)
+
+    def plot_features(self, *, ax: Axes | None = None, most: int = 15) -> Axes:
+        """Draw in how many decisions each feature alone could change them, and is in a shortest reason."""
+        from quia.plot.audit_features import plot_features
+
+        return plot_features(self.document, ax, most)
 
     def __str__(self) -> str:
         from quia.show.audit import text

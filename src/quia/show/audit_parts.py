@@ -155,7 +155,7 @@ def _rule(found: Rule, of: int, colour: int) -> Markup:
 def features(document: Document) -> Markup:
     """What each feature does: those that matter as a table, those that are proved not to in a sentence."""
     idle = [each.feature for each in document.features if each.matters is False]
-    mattering = sorted((each for each in document.features if each.matters is not False), key=_weight)
+    mattering = sorted((each for each in document.features if each.matters is not False), key=weight)
     heads = ("Feature", "Can a decision depend on it?", "Alone could change", "In a shortest reason")
     first, rest = mattering[:MOST_FEATURES], mattering[MOST_FEATURES:]
     return section(
@@ -180,7 +180,8 @@ def features(document: Document) -> Markup:
     )
 
 
-def _weight(feature: Feature) -> tuple[int, int, str]:
+def weight(feature: Feature) -> tuple[int, int, str]:
+    """The order of features: those that alone change the most decisions first."""
     alone, shortest = (0 if each is None else each.rows for each in (feature.alone, feature.shortest))
     return -alone, -shortest, feature.feature
 

@@ -63,3 +63,36 @@ def spine(drawn: Picture) -> Layout:
             taken[row] = taken.get(row, 0) + 1
             places[number] = (float(taken[row]), row + 1.0)
     return Layout(places, {(a.start, a.end): [places[a.start], places[a.end]] for a in drawn.arrows})
+
+
+def is_tree(drawn: Picture) -> bool:
+    """Whether no box has two arrows to it."""
+    ends = [arrow.end for arrow in drawn.arrows]
+    return len(ends) == len(set(ends))
+
+
+def tidy(drawn: Picture) -> Layout:
+    """A tree: what has nothing below it side by side, and each test above the middle of its branches.
+
+    >>> from quia.show.neighbourhood import Arrow, Box
+    >>> boxes = tuple(Box("test" if place == 0 else "leaf", (place,), False) for place in range(3))
+    >>> tidy(Picture(boxes, (Arrow(0, 1, ((0, 0),), False), Arrow(0, 2, ((1, 1),), False)), True)).places
+    {1: (0.0, 1.0), 2: (1.0, 1.0), 0: (0.5, 0.0)}
+    """
+    children: dict[int, list[int]] = {}
+    for arrow in drawn.arrows:
+        children.setdefault(arrow.start, []).append(arrow.end)
+    ends = {arrow.end for arrow in drawn.arrows}
+    places: dict[int, tuple[float, float]] = {}
+    across = 0.0
+    work = [(box, 0.0, False) for box in range(len(drawn.boxes)) if box not in ends]
+    while work:
+        box, depth, is_done = work.pop()
+        below = children.get(box, [])
+        if not below:
+            places[box], across = (across, depth), across + 1
+        elif is_done:
+            places[box] = ((places[below[0]][0] + places[below[-1]][0]) / 2, depth)
+        else:
+            work += [(box, depth, True), *((child, depth + 1, False) for child in reversed(below))]
+    return Layout(places, {(a.start, a.end): [places[a.start], places[a.end]] for a in drawn.arrows})

@@ -47,9 +47,37 @@ class Picture:
     whole: bool
 
 
-def picture(graph: HasPath, states: Sequence[int], path: Sequence[int]) -> Picture:
-    """The boxes and arrows to draw for an instance."""
-    return _whole(graph, states, path) if len(graph.nodes) <= MOST_WHOLE else _along(graph, states, path)
+def picture(
+    graph: HasPath, states: Sequence[int], path: Sequence[int], *, whole: int = MOST_WHOLE, steps: int = MOST_STEPS
+) -> Picture:
+    """The boxes and arrows to draw for an instance: all of at most `whole` nodes, or the last `steps` of its path."""
+    return _whole(graph, states, path) if len(graph.nodes) <= whole else _along(graph, states, path, steps)
+
+
+def top(graph: HasPath, most: int) -> Picture:
+    """The boxes and arrows of the first nodes of a graph, layer by layer, at most about `most`; stubs for the rest."""
+    opened = {len(graph.nodes) - 1}
+    seen, layer = set(opened), list(opened)
+    while layer:
+        below = [child for node in layer for _, child in graph.nodes[node][2] if child not in seen]
+        if len(seen) + len(set(below)) > most and len(opened) > 1:
+            break
+        seen.update(below)
+        opened.update(layer)
+        layer = list(dict.fromkeys(below))
+    boxes: list[Box] = []
+    place: dict[int, int] = {}
+    for node in sorted(seen, reverse=True):  # children first, so parents come before theirs here
+        place[node] = len(boxes)
+        is_leaf = graph.nodes[node][0] < 0
+        boxes.append(Box("leaf" if is_leaf else "test" if node in opened else "stub", (node,), False))
+    arrows = [
+        Arrow(place[node], place[child], union(pair for some, to in edges if to == child for pair in some), False)
+        for node in sorted(opened, reverse=True)
+        for edges in (graph.nodes[node][2],)
+        for child in dict.fromkeys(child for _, child in edges)
+    ]
+    return Picture(tuple(boxes), tuple(arrows), whole=len(seen) == len(graph.nodes))
 
 
 def _whole(graph: HasPath, states: Sequence[int], path: Sequence[int]) -> Picture:
@@ -64,9 +92,9 @@ def _whole(graph: HasPath, states: Sequence[int], path: Sequence[int]) -> Pictur
     return Picture(tuple(boxes), tuple(arrows), whole=True)
 
 
-def _along(graph: HasPath, states: Sequence[int], path: Sequence[int]) -> Picture:
+def _along(graph: HasPath, states: Sequence[int], path: Sequence[int], steps: int) -> Picture:
     # A very long path is drawn from its end, where it is decided.
-    first = max(0, len(path) - MOST_STEPS)
+    first = max(0, len(path) - steps)
     boxes: list[Box] = []
     arrows: list[Arrow] = []
     previous = -1
