@@ -68,7 +68,7 @@ def run(arguments: Sequence[str], studio: Studio) -> str:
 
 
 def screen(text: str) -> list[list[tuple[str, Style]]]:
-    """What is left to see of a text with control sequences: lines of letters, each with its style.
+    """What is left to see of a text with control sequences: lines of at most 80 letters, each with its style.
 
     >>> screen("one\\rtwo\\x1b[1m!")
     [[('t', ()), ('w', ()), ('o', ()), ('!', ('bold',))]]
@@ -78,6 +78,9 @@ def screen(text: str) -> list[list[tuple[str, Style]]]:
     for part in _parts(text):
         if isinstance(part, str):
             for letter in part:
+                if at == COLUMNS:
+                    lines.append([])
+                    at = 0
                 lines[-1][at : at + 1] = [(letter, style)]
                 at += 1
             continue
