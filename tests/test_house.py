@@ -4,7 +4,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -230,6 +230,46 @@ def test_imports_point_one_way() -> None:
         for other in modules(imports(file.read_text())) - {name}:
             ahead = ORDER.index(other) > ORDER.index(name)
             assert not ahead or (name, other) in allowed, f"{file.name} imports {other}, which is to its right"
+
+
+MARKUP_BY_HAND = re.compile(r"(?<![P=])</?[a-z][a-z0-9]*[\s/>]|^</$|&(?:lt|gt|amp|quot|#\d+);")
+"""A tag or an escaped sign in a text; the names of groups in regular expressions are none."""
+
+
+def by_hand(source: str) -> Iterator[str]:
+    """What a module's source does of its own to make HTML or SVG."""
+    tree = ast.parse(source)
+    told = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names) if any(name.name in ("html", "markupsafe") for name in names):
+                yield f"line {node.lineno} imports what escapes"
+            case ast.ImportFrom(module="html" | "markupsafe" | "xml.sax.saxutils"):
+                yield f"line {node.lineno} imports what escapes"
+            case ast.Call(func=ast.Name(id="Markup")):
+                yield f"line {node.lineno} calls a text markup"
+            case ast.Constant(value=str(text)) if id(node) not in told and MARKUP_BY_HAND.search(text):
+                yield f"line {node.lineno} writes {text!r}"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        *("from html import escape", "import html", "from xml.sax.saxutils import quoteattr", "x = Markup(name)"),
+        *("from markupsafe import Markup", "x = f'<li>{name}</li>'", "x = '<br/>'", "x = f'<{tag}>{name}</{tag}>'"),
+        "x = name.replace('<', '&lt;')",
+    ],
+)
+def test_markup_by_hand_is_seen(source: str) -> None:
+    assert list(by_hand(source))
+
+
+def test_all_markup_is_made_in_one_place() -> None:
+    """So that no text reaches a page or a drawing without being escaped."""
+    for folder in (SOURCE,):
+        for file in folder.rglob("*.py"):
+            if file != SOURCE / "show" / "markup.py":
+                assert list(by_hand(file.read_text())) == [], f"{file}: use quia.show.markup"
 
 
 def test_nothing_that_is_installed_needs_the_benchmarks() -> None:

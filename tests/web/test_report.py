@@ -123,7 +123,7 @@ def test_a_decision_that_nothing_can_change(examples: Path) -> None:
 
 def test_elements_escape_what_they_are_given() -> None:
     made = element("p", "<b>", ["&", element("i", "x")], None, title='"><script>', data_f=1)
-    assert made == '<p title="&quot;&gt;&lt;script&gt;" data-f="1">&lt;b&gt;&amp;<i>x</i></p>'
+    assert made == '<p title="&#34;&gt;&lt;script&gt;" data-f="1">&lt;b&gt;&amp;<i>x</i></p>'
 
 
 def test_hostile_names_are_text(watched: Callable[..., Page], tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from quia.auditing.document import Condition, Document, Example, Pair, Proof, Va
 from quia.show.audit_words import condition_text, value_text, values_text
 from quia.show.bars import COLOURS, bar
 from quia.show.markup import Child, Markup, element, join, short
+from quia.show.svg import shape, svg
 from quia.show.words import listed, number, plural, share_text
 
 MOST_SHOWN = 10
@@ -38,13 +39,8 @@ class Palette:
 
     def chip(self, decision: str) -> Markup:
         """A class by its name, after its colour."""
-        swatch = element(
-            "svg",
-            element("rect", class_=f"share k{self[decision] % COLOURS}", width=8, height=8),
-            viewBox="0 0 8 8",
-            class_="swatch",
-            aria_hidden="true",
-        )
+        square = shape("rect", class_=f"share k{self[decision] % COLOURS}", width=8, height=8)
+        swatch = svg(8, 8, square, class_="swatch")
         return element("span", swatch, short(decision, 60), class_="decided")
 
 

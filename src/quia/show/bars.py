@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from quia.show.markup import Child, Markup, element, short
+from quia.show.svg import shape, svg
 from quia.show.words import share_text
 
 COLOURS = 8
@@ -38,19 +39,13 @@ def stacked(counts: Iterable[Count], of: int, *, about: str) -> Markup:
 
 
 def _drawn(pieces: Sequence[tuple[float, float, str]], label: str | None) -> Markup:
-    return element(
-        "svg",
-        element("rect", class_="track", width=100, height=8),
-        [
-            element("rect", class_=kind, x=f"{start:.4g}" if start else None, width=f"{wide:.4g}", height=8)
-            for start, wide, kind in pieces
-            if wide
-        ],
-        viewBox="0 0 100 8",
+    return svg(
+        100,
+        8,
+        shape("rect", class_="track", width=100, height=8),
+        [shape("rect", class_=kind, x=start or None, width=wide, height=8) for start, wide, kind in pieces if wide],
+        label=label,
         preserveAspectRatio="none",
-        role=None if label is None else "img",
-        aria_label=label,
-        aria_hidden="true" if label is None else None,
     )
 
 

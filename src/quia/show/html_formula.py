@@ -9,7 +9,7 @@ from quia.answer import Answer
 from quia.dag import AND, LITERAL
 from quia.nnf import NNF
 from quia.show.html_section import fold
-from quia.show.markup import Markup, element, join
+from quia.show.markup import Markup, closed, element, join, opened
 from quia.show.words import Facts, plural
 
 MOST_NODES = 600
@@ -38,8 +38,8 @@ def _drawn(reason: NNF, facts: Facts) -> Iterator[Markup]:
     work: list[Any] = [(len(reason) - 1, 0)]
     while work:
         item = work.pop()
-        if isinstance(item, str):
-            yield Markup(item)
+        if isinstance(item, Markup):
+            yield item
             continue
         node, depth = item
         kind, variable, state, children = nodes[node]
@@ -54,10 +54,12 @@ def _drawn(reason: NNF, facts: Facts) -> Iterator[Markup]:
             yield element("li", f"{name} {plural(len(children), 'part')}, {also}", class_="more")
             continue
         seen.add(node)
-        opened = " open" if depth < _OPEN_DEPTH else ""
         sign = "all" if kind == AND else "any"
         tag = "div" if depth == 0 else "li"
-        yield Markup(f'<{tag} class="{sign}"><details{opened}><summary>{name}</summary><ul>')
-        work.append(f"</ul></details></{tag}>")
+        yield opened(tag, class_=sign)
+        yield opened("details", open=depth < _OPEN_DEPTH)
+        yield element("summary", name)
+        yield opened("ul")
+        work.append(closed("ul", "details", tag))
         # Facts before the parts that hold more of them, so that a box is read from the simple to the nested.
         work += sorted(((child, depth + 1) for child in children), key=lambda pair: nodes[pair[0]][0] == LITERAL)

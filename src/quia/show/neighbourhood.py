@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from quia import conditions
 from quia.classifier import HasPath
 from quia.cuts import Interval
-from quia.ranges import Ranges, covers, union
+from quia.ranges import Ranges, covers, difference, size, union
 from quia.show.words import Facts
 
 MOST_WHOLE = 40
@@ -134,29 +134,39 @@ def _grouped(graph: HasPath, node: int, state: int) -> list[tuple[str, tuple[int
 
 def below(graph: HasPath, nodes: Iterable[int]) -> tuple[int, bool, list[int]]:
     """How many nodes hang below some nodes, they counted, whether that is all, and the classes found there."""
-    seen = set(nodes)
-    work = list(seen)
-    labels: set[int] = set()
-    while work and len(seen) <= MOST_COUNTED:
+    work = list(set(nodes))
+    count, labels = len(work), set()
+    seen = None if graph.is_tree else set(work)
+    while work and count <= MOST_COUNTED:
         test, label, edges = graph.nodes[work.pop()]
         if test < 0:
             labels.add(label)
-        for _, child in edges:
-            if child not in seen:
-                seen.add(child)
-                work.append(child)
-    return len(seen), not work, sorted(labels)
+            continue
+        children = [child for _, child in edges]
+        if seen is not None:  # what is shared is counted once
+            children = [child for child in dict.fromkeys(children) if child not in seen]
+            seen.update(children)
+        count += len(children)
+        work += children
+    return count, not work, sorted(labels)
 
 
 def condition_signs(graph: HasPath, facts: Facts, node: int, ranges: Ranges) -> str:
-    """The states that lead along an edge, told from the others that are possible there."""
+    """The states that lead along an edge, told from the others that are possible there, in little room."""
     test, _, edges = graph.nodes[node]
-    variable = facts.variables[test]
-    found = conditions.within(variable, ranges, union(pair for some, _ in edges for pair in some))
+    variable, possible = facts.variables[test], union(pair for some, _ in edges for pair in some)
+    if ranges == possible:
+        return "any value"
+    if not variable.is_numeric:
+        # By those that are left out, where these are fewer: then what is not possible here may be said to be in.
+        if 2 < size(ranges) > size(possible) - size(ranges):
+            ranges = difference(((0, variable.size - 1),), difference(possible, ranges))
+        return facts.signs(test, ranges)
+    found = conditions.within(variable, ranges, possible)
     return " or ".join(each if isinstance(each, str) else _short(each) for each in found)
 
 
 def _short(interval: Interval) -> str:
     """An interval in little room."""
-    is_one_sided = (interval.lower is None) != (interval.upper is None)
-    return interval.signs if is_one_sided else interval.text
+    is_two_sided = interval.lower is not None and interval.upper is not None
+    return interval.text if is_two_sided else interval.signs

@@ -7,7 +7,7 @@ import hashlib
 from functools import cache
 from importlib.resources import files
 
-from quia.show.markup import Child, Markup, clean, element
+from quia.show.markup import Child, clean, element, trusted
 
 _NOTHING = "'none'"
 
@@ -33,13 +33,13 @@ def whole_file(
         element("meta", name="referrer", content="no-referrer"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", title),
-        element("style", Markup(style)),
+        element("style", trusted(style)),
     )
     body = element(
         "body",
         element("main", main),
         data,
-        None if runs is None else element("script", Markup(runs)),
+        None if runs is None else element("script", trusted(runs)),
         class_="quia-page",
     )
     return clean(f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n")

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from quia.literal import Literal
+from quia.ranges import Ranges
 from quia.show.markup import Markup, element, join, short
 from quia.variables import MISSING, Variable
 
@@ -24,8 +25,8 @@ MOST_TOLD = 4
 def listed(parts: Sequence[str | Markup], last: str = "and") -> Markup:
     """Parts in a row as in a sentence, where an 'and' within a part is not taken for one between them.
 
-    >>> listed(["a", "b", "c"]), listed(["W is more than 1 and at most 2", "GPA is low"])
-    ('a, b and c', 'W is more than 1 and at most 2, and GPA is low')
+    >>> print(listed(["a", "b", "c"]), listed(["W is more than 1 and at most 2", "GPA is low"]), sep="; ")
+    a, b and c; W is more than 1 and at most 2, and GPA is low
     """
     return join(_in_a_row(parts, last))
 
@@ -168,6 +169,13 @@ class Facts:
     def __init__(self, variables: Iterable[Variable]) -> None:
         self.variables = tuple(variables)
         self.index = {v.name: i for i, v in enumerate(self.variables)}
+        self._signs: dict[tuple[int, Ranges], str] = {}
+
+    def signs(self, variable: int, ranges: Ranges) -> str:
+        """What is said of some states; a large tree says the same in many places."""
+        if (variable, ranges) not in self._signs:
+            self._signs[variable, ranges] = Literal(self.variables[variable], ranges).signs
+        return self._signs[variable, ranges]
 
     def chip(self, literal: Literal, *, extra: str = "") -> Markup:
         """A fact as a small sign that lights up with its feature."""
