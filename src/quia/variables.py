@@ -149,7 +149,7 @@ class Variable:
         if len(self.cuts) == 1:
             return f"numbers, cut at {number_text(self.cuts[0].threshold)}"
         first, last = (number_text(self.cuts[at].threshold) for at in (0, -1))
-        return f"numbers, cut at {len(self.cuts):,} from {first} to {last}"
+        return f"numbers, {len(self.cuts):,} cuts from {first} to {last}"
 
     def __hash__(self) -> int:
         """By the name and the number of states, so that it takes no time however many cuts there are."""

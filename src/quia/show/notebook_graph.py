@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from quia.answer import Answer
@@ -17,6 +17,8 @@ from quia.variables import UNKNOWN
 
 MOST_BOXES = 31
 """So many boxes a drawing has at most; what hangs below others is one box."""
+MOST_ON_TOP = 15
+"""So many it has where it is the top of a large graph."""
 MOST_BRANCHES = 6
 _WIDE, _HIGH, _ACROSS, _DOWN = 118, 26, 130, 62
 _LETTERS = 15.0
@@ -55,11 +57,48 @@ def drawing(
     spots = [_spot(place) for place in places]
     ways = {arrow: [_spot(place) for place in route] for arrow, route in zip(arrows, routes, strict=True)}
     parts: list[Child] = [_line(ways[arrow], arrow.lit) for arrow in sorted(arrows, key=lambda arrow: arrow.lit)]
-    parts += [_shape(graph, classes, facts, box, spot, keeps) for box, spot in zip(boxes, spots, strict=True)]
-    parts += [_label(graph, facts, boxes[arrow.start].node, arrow, ways[arrow]) for arrow in arrows]
+    shapes = [_shape(graph, classes, facts, box, spot, keeps) for box, spot in zip(boxes, spots, strict=True)]
+    names = [_name(graph, classes, facts, box) for box in boxes]
+    parts += _in_order(shapes, names, arrows, lambda a: _label(graph, facts, boxes[a.start].node, a, ways[a]))
     size = f"width:100%;max-width:{wide:.0f}px;min-width:{0.75 * wide:.0f}px;height:auto"
     svg = element("svg", parts, viewBox=f"0 0 {wide:.0f} {high:.0f}", style=size, role="img", aria_label=_told(graph))
     return element("div", svg, class_="drawing", tabindex=0)
+
+
+def _in_order(
+    shapes: Sequence[Markup], names: Sequence[str], arrows: Sequence[_Arrow], label: Callable[[_Arrow], Markup]
+) -> list[Child]:
+    """The boxes from the root down, each with what leads on from it.
+
+    Hosts that strip drawings leave their texts: with what is between them, which is not drawn, these can be read.
+    """
+    leading: dict[int, list[_Arrow]] = {}
+    for arrow in arrows:
+        leading.setdefault(arrow.start, []).append(arrow)
+    root = next(at for at in range(len(shapes)) if all(arrow.end != at for arrow in arrows))
+    order = list(_breadth(root, leading))
+    parts: list[Child] = []
+    for at in order:
+        if at not in leading:
+            continue
+        parts += [shapes[at], element("desc", ": ")]
+        for place, arrow in enumerate(leading[at], 1):
+            end = ". " if place == len(leading[at]) else ", "
+            parts += [label(arrow), element("desc", f" → {short(names[arrow.end], 60)}{end}")]
+    ends = [at for at in order if at not in leading]
+    return [*parts, *([shapes[at], element("desc", " ")] for at in ends)]
+
+
+def _breadth(root: int, leading: Mapping[int, Sequence[_Arrow]]) -> Iterator[int]:
+    """The boxes in the order of their distance from the root."""
+    queue, seen = deque([root]), {root}
+    while queue:
+        at = queue.popleft()
+        yield at
+        for arrow in leading.get(at, ()):
+            if arrow.end not in seen:
+                seen.add(arrow.end)
+                queue.append(arrow.end)
 
 
 def _told(graph: HasPath) -> str:
@@ -101,6 +140,7 @@ def _top(graph: HasPath, path: frozenset[int]) -> tuple[list[_Box], list[_Arrow]
     """The first boxes in breadth; a node that several lead to is drawn below each of them."""
     root = len(graph.nodes) - 1
     boxes, arrows = [_Box(root, _kind(graph, root), root in path)], list[_Arrow]()
+    most = MOST_BOXES if len(graph.nodes) <= MOST_BOXES else MOST_ON_TOP
     queue = deque([0])
     while queue:
         at = queue.popleft()
@@ -108,7 +148,7 @@ def _top(graph: HasPath, path: frozenset[int]) -> tuple[list[_Box], list[_Arrow]
         children = dict.fromkeys(child for _, child in edges)
         if test < 0:
             continue
-        if len(boxes) + len(children) > MOST_BOXES or len(children) > MOST_BRANCHES:
+        if len(boxes) + len(children) > most or len(children) > MOST_BRANCHES:
             boxes[at] = boxes[at]._replace(kind="stub")
             continue
         for child in children:
@@ -164,11 +204,12 @@ def _label(graph: HasPath, facts: Facts, node: int, arrow: _Arrow, points: Seque
     text = condition_signs(graph, facts, node, arrow.states)
     (x, y), (to_x, to_y) = points[0], points[1]
     side = -1 if to_x < x - 1 else 1
+    shown = fitted(text, 0.9 * _LETTERS)
     at_x, at_y = x + 0.6 * (to_x - x) + 5 * side, y + _HIGH / 2 + 0.5 * (to_y - y - _HIGH) + 4
     return element(
         "text",
-        element("title", short(text, 200)),
-        fitted(text, 1.1 * _LETTERS),
+        element("title", short(text, 200)) if shown != text else None,
+        shown,
         x=f"{at_x:.0f}",
         y=f"{at_y:.0f}",
         class_=f"label {'before' if side < 0 else 'after'}{' lit' if arrow.lit else ''}",
@@ -179,19 +220,14 @@ def _shape(
     graph: HasPath, classes: Sequence[str], facts: Facts, box: _Box, spot: Spot, keeps: Collection[int]
 ) -> Markup:
     x, y = spot
-    test, label, _ = graph.nodes[box.node]
-    kind = box.kind
+    text, kind = _name(graph, classes, facts, box), box.kind
     if kind == "leaf":
-        text = classes[label]
+        label = graph.nodes[box.node][1]
         kind += f" c{(0 if label in keeps else 1) if keeps else label % COLOURS}"
-    elif kind == "test":
-        text = facts.variables[test].name
-    else:
-        count, whole, _ = below(graph, (box.node,))
-        text = f"{'' if whole else 'over '}{plural(count if whole else count - 1, 'node')}"
+    shown = fitted(text, _LETTERS)
     return element(
         "g",
-        element("title", short(text, 200)),
+        element("title", short(text, 200)) if shown != text else None,
         element(
             "rect",
             x=f"{x - _WIDE / 2:.0f}",
@@ -200,9 +236,18 @@ def _shape(
             height=_HIGH,
             rx=13 if box.kind == "leaf" else 4,
         ),
-        element("text", fitted(text, _LETTERS), x=f"{x:.0f}", y=f"{y + 4:.0f}"),
+        element("text", shown, x=f"{x:.0f}", y=f"{y + 4:.0f}"),
         class_=f"box {kind}{' lit' if box.lit else ''}",
     )
+
+
+def _name(graph: HasPath, classes: Sequence[str], facts: Facts, box: _Box) -> str:
+    """What a box is called: its feature, its class, or how much is below it."""
+    test, label, _ = graph.nodes[box.node]
+    if box.kind != "stub":
+        return classes[label] if test < 0 else facts.variables[test].name
+    count, whole, _ = below(graph, (box.node,))
+    return f"{'' if whole else 'over '}{plural(count if whole else count - 1, 'node')}"
 
 
 def way(graph: HasPath, answer: Answer, facts: Facts) -> Markup:
