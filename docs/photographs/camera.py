@@ -66,7 +66,7 @@ class Camera:
 def _shown(page: Page, view: View) -> dict[str, float]:
     """The page's top, and no more than there is of it."""
     there = page.evaluate("Math.ceil(document.documentElement.getBoundingClientRect().height)")
-    return {"width": view.wide, "height": min(view.high, max(there, 1))}
+    return {"width": view.wide, "height": min(view.high, there or view.high)}  # an application has no height of its own
 
 
 @contextmanager

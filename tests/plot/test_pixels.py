@@ -2,8 +2,11 @@
 
 import csv
 import gzip
+import json
+import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
@@ -115,3 +118,59 @@ def test_an_image_of_a_real_digit(shared_data: Path) -> None:
     for variable in why.variables:
         at = divmod(int(variable.name.removeprefix("pixel")) - 1, 28)
         assert grey[at][0] == pytest.approx(int(row[variable.name]) / 255, abs=0.01)
+
+
+def test_the_page_draws_the_same(tmp_path: Path) -> None:
+    from quia.show.html_pixels import image
+    from quia.show.words import Facts
+
+    answer = quia.explain(image_model(), {"pixel2": 60, "pixel6": 200}).answer()
+    made = ET.fromstring(image(answer, Facts(answer.variables), (2, 3)))
+    svg = made.find("svg")
+    assert svg is not None and svg.get("role") == "img" and svg.get("viewBox") == "0 0 3 2"
+    assert "2 pixels force it" in svg.get("aria-label", "") and "row 1, column 2" in svg.get("aria-label", "")
+    dark, bright, change = (
+        svg.find(f"g[@class='{name}']") for name in ("because dark", "because bright", "change bright")
+    )
+    assert dark is not None and bright is not None and change is not None
+    squares = [each.find("rect") for each in (dark, bright)]
+    assert [(int(float(s.get("y"))), int(float(s.get("x")))) for s in squares if s is not None] == [(0, 1), (1, 2)]  # type: ignore[arg-type]
+    assert [each.get("data-f") for each in (dark, bright, change)] == ["0", "1", "0"]
+    assert dark.findtext("title") == "pixel2: needs ≤ 100" and change.findtext("title") == "pixel2: would need > 100"
+    paths = {each.get("d"): each.get("fill") for each in svg.findall("path")}
+    assert paths == {"M2 1h1v1h-1z": "#ffffff", "M1 0h1v1h-1z": paths["M1 0h1v1h-1z"]}
+    assert int(str(paths["M1 0h1v1h-1z"])[1:3], 16) == pytest.approx(255 * 0.3, abs=5)
+    assert "must stay dark" in "".join(made.itertext()) and "not looked at by the model" in "".join(made.itertext())
+
+
+def test_every_pixel_of_a_page_is_drawn_once() -> None:
+    from quia.show.html_pixels import _greys
+
+    draw = np.random.default_rng(3)
+    brightness = [[None if draw.random() < 0.2 else float(draw.integers(0, 4)) / 3 for _ in range(9)] for _ in range(7)]
+    covered = np.full((7, 9), -1.0)
+    for path in map(ET.fromstring, _greys(brightness)):
+        grey = int(path.attrib["fill"][1:3], 16) / 255
+        for x, y, wide in re.findall(r"M(\d+) (\d+)h(\d+)v1h-\3z", path.attrib["d"]):
+            assert (covered[int(y), int(x) : int(x) + int(wide)] == -1).all()
+            covered[int(y), int(x) : int(x) + int(wide)] = grey
+    wanted = np.array([[-1.0 if each is None else each for each in row] for row in brightness])
+    assert covered == pytest.approx(wanted, abs=0.03)
+
+
+def test_the_command_draws_images_or_says_why_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from quia.cli import main
+
+    file, page = tmp_path / "model.json", tmp_path / "page.html"
+    file.write_text(json.dumps(image_model().to_dict()))
+    words = ["report", str(file), "--set", "pixel2=60", "--set", "pixel6=200", "-o", str(page)]
+    assert main([*words, "--image-shape", "2x3"]) == 0
+    assert 'class="pixels"' in page.read_text() and "2 pixels force it" in page.read_text()
+    page.unlink()
+    assert main([*words, "--image-shape", "1x5"]) == 2
+    assert "'pixel6' would be beyond its 5 pixels" in capsys.readouterr().err and not page.exists()
+    for wrong in ("28", "2x0", "x3", "2x3x4", "-2x3"):
+        with pytest.raises(SystemExit):
+            main([*words, f"--image-shape={wrong}"])
+        assert f"'{wrong}' is not an image's rows and columns; write them as in 28x28" in capsys.readouterr().err
+    assert main(words) == 0 and 'class="pixels"' not in page.read_text()

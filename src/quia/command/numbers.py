@@ -33,6 +33,15 @@ def whole_from(least: int, most: int | None = None) -> Callable[[str], int]:
     return read
 
 
+def shape_of(text: str) -> tuple[int, int]:
+    """The rows and columns of an image, as in 28x28."""
+    rows, sign, columns = text.lower().replace("×", "x").partition("x")
+    ends = [int(part) if part.isdecimal() and len(part) < 10 else 0 for part in (rows.strip(), columns.strip())]
+    if not sign or 0 in ends:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an image's rows and columns; write them as in 28x28")
+    return ends[0], ends[1]
+
+
 def seconds_of(text: str) -> float:
     """A time, in seconds."""
     if not (seconds := _number(text)) >= 0:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from quia.command import Subparsers, add_model, model_files, refuse_same_files
 from quia.command.identity import page_facts
-from quia.command.numbers import limit_of
+from quia.command.numbers import limit_of, shape_of
 from quia.command.possible import given_files
 from quia.command.progress import working
 from quia.command.question import add_form, add_question, add_timeout, explained, form_of, timeout_of
@@ -33,6 +33,9 @@ def add(subparsers: Subparsers) -> None:
     answer.add_argument("--limit", metavar="N", type=limit_of, default=10, help="at most N of each kind (default 10)")
     add_form(answer)
     add_timeout(answer)
+    answer.add_argument(
+        "--image-shape", metavar="HxW", type=shape_of, help="features are the pixels of such an image (28x28): draw it"
+    )
     answer.add_argument("--case", metavar="TEXT", help="which case the page is filed under; it is said at its foot")
     parser.set_defaults(run=run)
 
@@ -40,10 +43,13 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Explain, write the page, and say by the exit code whether time was enough."""
     from quia.show.html import page
+    from quia.show.pixels import places
 
     inputs = {"--instance": arguments.instance, "--data": arguments.data, "--reference": arguments.reference}
     refuse_same_files({**model_files(arguments), **inputs, **given_files(arguments)}, {"-o": arguments.output})
     explanation = explained(arguments)
+    if arguments.image_shape is not None:
+        places(explanation.variables, arguments.image_shape)  # refused before anything is looked for
     timeout = timeout_of(arguments, explanation)
     with working("looking for reasons"):
         answer = explanation.answer(
@@ -55,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
             model=Path(arguments.model).name,
             answer=answer,
             identity=page_facts(arguments, timeout),
+            image_shape=arguments.image_shape,
         )
     write_document(text, arguments.output)
     return 0 if answer.in_time else 3

@@ -24,6 +24,7 @@ from quia.plot.canvas import (
     head,
     heading,
     inks_of,
+    legend,
     plain,
     rows_of,
     say,
@@ -69,7 +70,7 @@ def plot_groups(document: Document, features: Any, ax: Axes | None, most: int) -
     beside(ax, told, inks, range(len(groups)))
     ax.set_xlim(0, 1)
     ax.set_ylim(len(groups) - 0.5, -0.5)
-    _legend(ax, inks, left)
+    legend(ax, inks, ax.get_legend_handles_labels()[0], columns=4, left=left, down=0.08)
     if rest:
         foot(ax, f"{plural(rest, 'group')} more", inks, down=(under - 0.25) * INCH, left=left)
     return ax
@@ -98,9 +99,7 @@ def _stack(ax: Axes, groups: Collection[Group], classes: list[str], inks: Inks) 
     for place, name in enumerate(classes):
         shares = [group.decided.get(name, 0) / (sum(group.decided.values()) or 1) for group in groups]
         others = len(classes) - _MOST_CLASSES
-        label = (
-            plain(name) if place < _MOST_CLASSES else plural(others, "other class") if place == _MOST_CLASSES else ""
-        )
+        label = fitted(name, 110, SMALL) if place < _MOST_CLASSES else plural(others, "other class")
         ax.barh(
             range(len(groups)),
             shares,
@@ -109,36 +108,10 @@ def _stack(ax: Axes, groups: Collection[Group], classes: list[str], inks: Inks) 
             color=colours[name],
             edgecolor=inks.ground,
             linewidth=0.8,
-            label=label or "_",
+            label=label if place <= _MOST_CLASSES else "_",
             gid=f"decided {name}",
         )
         begins = [begin + share for begin, share in zip(begins, shares, strict=True)]
-
-
-def _legend(ax: Axes, inks: Inks, left: float) -> None:
-    """The classes' colours, below the bars."""
-    from matplotlib.transforms import ScaledTranslation
-
-    begin = ax.transAxes + ScaledTranslation(-left, -0.08, ax.figure.dpi_scale_trans)
-    handles, names = ax.get_legend_handles_labels()
-    made = ax.legend(
-        handles,
-        [fitted(name, 110, SMALL) for name in names],
-        loc="upper left",
-        bbox_to_anchor=(0, 0),
-        bbox_transform=begin,
-        ncols=4,
-        frameon=False,
-        fontsize=SMALL,
-        labelcolor=inks.text,
-        borderaxespad=0,
-        borderpad=0,
-        handlelength=1,
-        handleheight=1,
-        columnspacing=1.4,
-    )
-    for text in made.get_texts():
-        text.set(**PLAIN)
 
 
 def _rate(group: Group, best: str | None) -> str:

@@ -227,6 +227,31 @@ def beside(ax: Axes, texts: Sequence[str], inks: Inks, places: Sequence[float]) 
         )
 
 
+def legend(
+    ax: Axes, inks: Inks, handles: Sequence[Any], *, columns: int, left: float = 0.0, down: float = 0.02
+) -> None:
+    """What signs and colours mean, in rows so many inches below an Axes."""
+    from matplotlib.transforms import ScaledTranslation
+
+    made = ax.legend(
+        handles=handles,
+        loc="upper left",
+        bbox_to_anchor=(0, 0),
+        bbox_transform=ax.transAxes + ScaledTranslation(-left, -down, ax.figure.dpi_scale_trans),
+        ncols=columns,
+        frameon=False,
+        fontsize=SMALL,
+        labelcolor=inks.text,
+        borderaxespad=0,
+        borderpad=0,
+        handlelength=1.4,
+        handletextpad=0.6,
+        columnspacing=1.4,
+    )
+    for text in made.get_texts():
+        text.set(**PLAIN)
+
+
 def bare(ax: Axes, inks: Inks) -> None:
     """No frame, no ticks and no grid: what is drawn says it all."""
     ax.grid(False)

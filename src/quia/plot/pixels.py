@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quia.plot.canvas import (
-    DARK,
     INCH,
-    PLAIN,
-    SMALL,
     Inks,
     Margins,
     axes_of,
@@ -16,9 +13,10 @@ from quia.plot.canvas import (
     head,
     heading,
     inks_of,
+    legend,
 )
 from quia.plot.words import headline, nothing_changes
-from quia.show.pixels import Mark, PixelPicture, pixel_picture
+from quia.show.pixels import BECAUSE, CHANGE, NOT_SEEN, SAID, SIDES, UNSEEN, Mark, PixelPicture, pixel_picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
     from quia.reason import Reason
 
 _LARGEST = 4.6
-UNSEEN = "#51606e"
-"""Where the model does not look: a colour that is no grey."""
 
 
 def plot_pixels(answer: Answer, reason: Reason | None, shape: Any, ax: Axes | None) -> Axes:
@@ -75,18 +71,15 @@ _SHAPES = {("because", -1): "s", ("because", 1): "s", ("because", 0): "D", ("cha
 
 
 def _style(kind: str, towards: int) -> dict[str, Any]:
-    """Marks are told apart by their shape and by whether they are filled, not by their colour alone.
-
-    They are on the image, whatever is around it, so that their colours are always those for dark ground.
-    """
-    colour = DARK.keep if kind == "because" else DARK.change
+    """Marks are told apart by their shape and by whether they are filled, not by their colour alone."""
+    colour = BECAUSE if kind == "because" else CHANGE
     filled = colour if towards == 1 or kind == "change" else "#000000"
     return {"marker": _SHAPES.get((kind, towards), "D"), "facecolors": filled, "edgecolors": colour}
 
 
 def _mark(ax: Axes, mark: Mark, kind: str, size: float) -> None:
     row, column = mark.place
-    name = {-1: "dark", 0: "between", 1: "bright"}[mark.towards]
+    name = SIDES[mark.towards]
     ax.scatter([column], [row], s=size, linewidths=1.6, gid=f"{kind} {name}", zorder=3, **_style(kind, mark.towards))
 
 
@@ -94,49 +87,24 @@ def _legend(ax: Axes, drawn: PixelPicture, inks: Inks) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    texts = {
-        ("because", -1): "must stay dark",
-        ("because", 1): "must stay bright",
-        ("because", 0): "must stay in between",
-        ("change", 1): "would have to be brighter",
-        ("change", -1): "would have to be darker",
-        ("change", 0): "would have to be other",
-    }
-    marks = {("because", mark.towards) for mark in drawn.because} | {("change", mark.towards) for mark in drawn.change}
     handles: list[Any] = []
-    for key in texts:
-        if key in marks:
-            style = _style(*key)
-            fill, edge = style["facecolors"], style["edgecolors"]
-            handles.append(
-                Line2D(
-                    [],
-                    [],
-                    linestyle="none",
-                    marker=style["marker"],
-                    markerfacecolor=fill,
-                    markeredgecolor=edge,
-                    markersize=7,
-                    markeredgewidth=1.6,
-                    label=texts[key],
-                )
+    for key in drawn.kinds:
+        style = _style(*key)
+        fill, edge = style["facecolors"], style["edgecolors"]
+        handles.append(
+            Line2D(
+                [],
+                [],
+                linestyle="none",
+                marker=style["marker"],
+                markerfacecolor=fill,
+                markeredgecolor=edge,
+                markersize=7,
+                markeredgewidth=1.6,
+                label=SAID[key],
             )
-    if any(each is None for row in drawn.brightness for each in row):
-        handles.append(Patch(facecolor=UNSEEN, label="not looked at by the model"))
-    if not handles:
-        return
-    made = ax.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(0, -0.01),
-        ncols=2,
-        frameon=False,
-        fontsize=SMALL,
-        labelcolor=inks.text,
-        borderaxespad=0.2,
-        handletextpad=0.5,
-        columnspacing=1.2,
-        borderpad=0,
-    )
-    for text in made.get_texts():
-        text.set(**PLAIN)
+        )
+    if drawn.has_unseen:
+        handles.append(Patch(facecolor=UNSEEN, label=NOT_SEEN))
+    if handles:
+        legend(ax, inks, handles, columns=2, down=0.06)

@@ -22,6 +22,7 @@ from quia.plot.canvas import (
     heading,
     inches_wide,
     inks_of,
+    legend,
     plain,
     rows_of,
     say,
@@ -299,7 +300,6 @@ def _legend(ax: Axes, shown: Sequence[Strip], changed: str, left: float, inks: I
     """What the signs mean, in a line below."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
-    from matplotlib.transforms import ScaledTranslation
 
     handles: list[Any] = [
         Line2D([], [], linestyle="none", marker="o", markersize=8, color=inks.text, label="the value"),
@@ -311,22 +311,7 @@ def _legend(ax: Axes, shown: Sequence[Strip], changed: str, left: float, inks: I
         handles.append(Patch(facecolor="none", edgecolor=inks.change, hatch="////", label=told))
     if any(strip.data is not None for strip in shown):
         handles.append(Line2D([], [], color=inks.faint, linewidth=4, label="where the data lie"))
-    made = ax.legend(
-        handles=handles,
-        loc="upper left",
-        bbox_to_anchor=(0, 0),
-        bbox_transform=ax.transAxes + ScaledTranslation(-left, -0.02, ax.figure.dpi_scale_trans),
-        ncols=len(handles),
-        frameon=False,
-        fontsize=SMALL,
-        labelcolor=inks.text,
-        borderaxespad=0,
-        borderpad=0,
-        handlelength=1.4,
-        columnspacing=1.4,
-    )
-    for text in made.get_texts():
-        text.set(**PLAIN)
+    legend(ax, inks, handles, columns=len(handles), left=left)
 
 
 def _notes(shown: Sequence[Strip], rest: int) -> str:

@@ -21,6 +21,7 @@ from quia.show.html_facts import MOST_LISTED, table
 from quia.show.html_formula import formula
 from quia.show.html_graph import way
 from quia.show.html_picture import picture
+from quia.show.html_pixels import image
 from quia.show.html_points import points
 from quia.show.html_reasons import reasons
 from quia.show.html_scores import scores
@@ -51,13 +52,19 @@ def article(
     timeout: float | None = None,
     model: str | None = None,
     identity: PageFacts | None = None,
+    image_shape: tuple[int, int] | None = None,
 ) -> Markup:
-    """The explanation as one element; page and JSON show the same answer. `identity` is said at its foot."""
+    """The explanation as one element; page and JSON show the same answer. `identity` is said at its foot.
+
+    With an `image_shape`, rows and columns, features are pixels.
+    """
     # An element's id must be its own among all that a notebook shows.
     key = json.dumps([answer.plain_instance, answer.against, model], sort_keys=True)
     prefix = f"q{hashlib.sha256(key.encode()).hexdigest()[:8]}-"
     forms = forms_of(explanation, answer)
-    made = parts(explanation, forms, branches=branches, timeout=timeout, model=model, prefix=prefix)
+    made = parts(
+        explanation, forms, branches=branches, timeout=timeout, model=model, prefix=prefix, image_shape=image_shape
+    )
     *shown, notes_at_the_end = made.values()
     told = None if identity is None else identity_block(page_rows(identity))
     return element("article", shown, told, notes_at_the_end, class_="quia")
@@ -91,11 +98,13 @@ def parts(
     model: str | None = None,
     prefix: str = "",
     editable: bool = False,
+    image_shape: tuple[int, int] | None = None,
 ) -> dict[str, Markup]:
     """The parts of the article by their names, in order; those that the explanation has none of are left out.
 
     The `forms` are answers that differ in what their reasons say of features; the first is what is seen at first. Where
-    the page has a form to put values into, it is `editable`.
+    the page has a form to put values into, it is `editable`. Where features are pixels, of an image of that shape, the
+    image is the picture.
     """
     answer, classifier = forms[0], explanation.classifier
     facts, rows = Facts(answer.variables), None if explanation.reference is None else len(explanation.reference)
@@ -106,7 +115,8 @@ def parts(
     mattering = set(mentioned) if importance is None else {facts.index[name] for name in importance}
     made = {
         "verdict": verdict(forms, facts),
-        "picture": None if answer.is_constant else _pictures(explanation, forms, facts),
+        "image": None if image_shape is None else image(answer, facts, image_shape),
+        "picture": None if answer.is_constant or image_shape is not None else _pictures(explanation, forms, facts),
         "changes": changes(answer, facts, editable=editable),
         "bias": bias(answer, facts),
         "scores": scores(classifier, answer),
@@ -172,17 +182,18 @@ def page(
     model: str | None = None,
     answer: Answer | None = None,
     identity: PageFacts | None = None,
+    image_shape: tuple[int, int] | None = None,
 ) -> str:
     """The explanation as one self-contained HTML file that loads nothing and sends nothing.
 
-    With `identity`, its foot says what it was made of, when and how.
+    With `identity`, its foot says what it was made of, when and how; with an `image_shape` features are pixels.
     """
     if answer is None:
         answer = explanation.answer(limit=limit, timeout=timeout)
     decided = answer.decision if answer.against is None else f"{answer.decision}, not {answer.against}"
     return whole_file(
         f"Why {short(decided)}: an explanation by quia",
-        article(explanation, answer, timeout=timeout, model=model, identity=identity),
+        article(explanation, answer, timeout=timeout, model=model, identity=identity, image_shape=image_shape),
         script="page.js",
         data=script_data(answer.to_dict(), id="quia-explanation"),
     )

@@ -30,6 +30,19 @@ Shape = tuple[int, int]
 """How many rows and columns an image has."""
 Place = tuple[int, int]
 """A pixel's row and column."""
+BECAUSE, CHANGE, UNSEEN = "#6bb7f0", "#ffa04d", "#51606e"
+"""The colours of marks, which are on the image whatever is around it, and of what the model does not look at."""
+SAID = {
+    ("because", -1): "must stay dark",
+    ("because", 1): "must stay bright",
+    ("because", 0): "must stay in between",
+    ("change", 1): "would have to be brighter",
+    ("change", -1): "would have to be darker",
+    ("change", 0): "would have to be other",
+}
+"""What a mark of a kind says, by what it asks for."""
+SIDES = {-1: "dark", 0: "between", 1: "bright"}
+NOT_SEEN = "not looked at by the model"
 
 
 class Mark(NamedTuple):
@@ -53,6 +66,19 @@ class PixelPicture:
     change: tuple[Mark, ...]
     decision: str
     changed: str | None
+
+    @property
+    def kinds(self) -> list[tuple[str, int]]:
+        """The kinds of marks that there are, as `SAID` has them."""
+        marks = {("because", mark.towards) for mark in self.because} | {
+            ("change", mark.towards) for mark in self.change
+        }
+        return [kind for kind in SAID if kind in marks]
+
+    @property
+    def has_unseen(self) -> bool:
+        """Whether the model does not look at some pixel."""
+        return any(each is None for row in self.brightness for each in row)
 
     @property
     def reason_text(self) -> str:
