@@ -68,7 +68,8 @@ def subjects(arguments: argparse.Namespace) -> Iterator[tuple[str, Classifier, l
     found = find(folder, [arguments.benchmark])
     if not found or not source.exists():
         raise Unsupported(
-            f"{folder} has no tree and table {arguments.benchmark!r}", cure="name the folder above trees/ with --data DIR"
+            f"{folder} has no tree and table {arguments.benchmark!r}",
+            cure="name the folder above trees/ with --data DIR",
         )
     weka = printed_by_weka(found[0], folder)
     rows = fully_known(weka, arguments.rows)

@@ -7,9 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from playwright.sync_api import Page
+
 from photographs.camera import View
 from photographs.studio import REFUSED, Studio
-from playwright.sync_api import Page
 
 VIEW = View(1000, 1000)
 CELLS = (
@@ -59,7 +60,7 @@ def in_lab(*, dark: bool) -> Callable[[Studio], bytes]:
     def take(studio: Studio) -> bytes:
         lab = _lab(studio)
         lab.choose(dark=dark)
-        address = lab.put(executed(studio), f"{'dark' if dark else 'light'}.ipynb", trusted=True)
+        address = lab.put(executed(studio), "loan.ipynb", trusted=True)
         return studio.camera.take(address, VIEW, pose=_settled)
 
     return take
@@ -77,7 +78,8 @@ def _lab(studio: Studio) -> Any:
 def _settled(page: Page) -> None:
     page.locator(".jp-OutputArea-output").nth(len(CELLS) - 1).wait_for(state="attached")
     page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").first.wait_for()
-    page.wait_for_timeout(1000)
+    page.locator("#jp-main-statusbar", has_text="| Idle").wait_for()
+    page.wait_for_timeout(1000)  # until what came last is drawn
 
 
 PICTURES = {

@@ -8,9 +8,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from playwright.sync_api import Page
+
 from photographs.camera import View
 from photographs.studio import REFUSED, ROOT, Studio
-from playwright.sync_api import Page
 
 VIEWS = {"": View(high=920), "-dark": View(high=920, dark=True), "-narrow": View(400, 1100)}
 """What is added to a picture's name → how it is looked at."""
@@ -38,6 +39,12 @@ def points(studio: Studio) -> str:
     return studio.written(command, "points.html")
 
 
+def pixels(studio: Studio) -> str:
+    """Why a tree takes an image for a nought."""
+    command = f"quia report {studio.digits} --instance digit.json --image-shape 8x8 -o digit.html"
+    return studio.written(command, "digit.html")
+
+
 def batch(studio: Studio) -> str:
     """The summary of a table of decisions."""
     command = "quia batch examples/loan.json examples/loans.csv -o why.parquet --protected sex --summary batch.html"
@@ -54,22 +61,26 @@ def looked_at(page: Callable[[Studio], str], view: View) -> Picture:
     return lambda studio: studio.camera.take(page(studio), view)
 
 
-def unfolded(studio: Studio) -> bytes:
-    """The page of a tree's decision with the way through the model unfolded."""
+def part_of_audit(name: str) -> Picture:
+    """One section of the audit."""
+    return lambda studio: studio.camera.take(audit(studio), View(1100), of=f"section#{name}")
+
+
+def way(studio: Studio) -> bytes:
+    """What is folded on the page of a tree's decision: the way through the model."""
+    fold = "details[data-part=way]"
 
     def pose(page: Page) -> None:
-        page.locator("summary", has_text="The way through the model").click()
+        page.locator(f"{fold} > summary").click()
 
-    return studio.camera.take(tree(studio), pose=pose, of="details:has(> summary:has-text('The way through'))")
+    return studio.camera.take(tree(studio), View(1100), pose=pose, of=fold)
 
 
 @contextmanager
 def served(studio: Studio, *arguments: str) -> Iterator[str]:
     """The address of `quia serve`, while it runs."""
     command = [sys.executable, "-m", "quia", "serve", "--port", "0", "--timeout", "60", *arguments]
-    process = subprocess.Popen(
-        command, cwd=studio.folder, env=studio.environment, stdout=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen(command, cwd=studio.folder, env=studio.environment, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     try:
         found = re.search(r"http://\S+", process.stdout.readline())
@@ -106,4 +117,12 @@ PICTURES: dict[str, Picture] = {
 }
 PICTURES |= {f"serve{ending}": serve(view) for ending, view in VIEWS.items()}
 PICTURES |= {f"batch{ending}": looked_at(batch, view) for ending, view in VIEWS.items()}
-PICTURES |= {f"audit{ending}": looked_at(audit, view) for ending, view in VIEWS.items()}
+PICTURES |= {
+    "page-pixels": looked_at(pixels, View(high=760)),
+    "page-way": way,
+    "audit": looked_at(audit, View(high=480)),
+    "audit-dark": looked_at(audit, View(high=480, dark=True)),
+    "audit-narrow": looked_at(audit, VIEWS["-narrow"]),
+    "audit-rules": part_of_audit("rules"),
+    "audit-protected": part_of_audit("protected"),
+}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from typing import Any
 
-from photographs.camera import small
-from photographs.studio import EXAMPLES, REFUSED, Studio
-
 import quia
+from photographs.camera import small
+from photographs.studio import EXAMPLES, Studio, refused
 
 Draw = Callable[[Studio], Any]
 """Gives Axes."""
@@ -37,8 +37,7 @@ def _why(studio: Studio, model: str = "examples/loan.json") -> quia.Explanation:
     import pandas as pd
 
     people = pd.read_csv(studio.folder / studio.applicants)
-    row = pd.read_csv(EXAMPLES / "loans.csv").iloc[REFUSED - 1]
-    return quia.explain(quia.load(studio.folder / model), dict(row.drop("outcome")), data=people)
+    return quia.explain(quia.load(studio.folder / model), refused(), data=people)
 
 
 def reason(studio: Studio) -> Any:
@@ -53,20 +52,18 @@ def importance(studio: Studio) -> Any:
 
 def tree(studio: Studio) -> Any:
     """The tree with the way lit."""
-    why = _why(studio)
-    return quia.load(EXAMPLES / "loan.json").plot(why.instance)
+    return quia.load(EXAMPLES / "loan.json").plot(refused())
 
 
 def scores(studio: Studio) -> Any:
     """How far each feature alone moves the score of boosted trees."""
-    why = _why(studio, studio.boosted)
-    return quia.load(studio.folder / studio.boosted).plot(why.instance)
+    return quia.load(studio.folder / studio.boosted).plot(refused())
 
 
 def points(_: Studio) -> Any:
     """The same of a scorecard."""
     why = _card()
-    return quia.load(EXAMPLES / "credit_scorecard.csv").plot(why.instance)
+    return why.classifier.plot(why.instance)
 
 
 def _card() -> quia.Explanation:
@@ -86,14 +83,11 @@ def _audit() -> Any:
     )
 
 
-def digit(_: Studio) -> Any:
-    """Why a tree takes an image for a digit, over the image; scikit-learn brings the digits."""
-    from sklearn.datasets import load_digits
-    from sklearn.tree import DecisionTreeClassifier
-
-    images, labels = load_digits(return_X_y=True)
-    model = quia.load(DecisionTreeClassifier(max_leaf_nodes=40, random_state=0).fit(images, labels))
-    return quia.explain(model, images[0]).plot(image_shape=(8, 8))
+def pixels(studio: Studio) -> Any:
+    """Why a tree takes an image for a nought, over the image."""
+    model = quia.load(studio.folder / studio.digits)
+    image = json.loads((studio.folder / "digit.json").read_text())
+    return quia.explain(model, image).plot(image_shape=(8, 8))
 
 
 PICTURES = {
@@ -102,7 +96,7 @@ PICTURES = {
     "plot-tree": drawn(tree),
     "plot-scores": drawn(scores),
     "plot-points": drawn(points),
-    "plot-pixels": drawn(digit),
+    "plot-pixels": drawn(pixels),
     "plot-groups": drawn(lambda _: _audit().plot_groups()),
     "plot-rules": drawn(lambda _: _audit().plot_rules()),
     "plot-features": drawn(lambda _: _audit().plot_features()),

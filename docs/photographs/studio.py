@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 import shlex
 import subprocess
@@ -56,7 +57,7 @@ class Studio:
     @cached_property
     def applicants(self) -> str:
         """The rows of examples/loans.csv that lack nothing, without how they were decided."""
-        rows = [row[:-1] for row in _rows() if all(row) and row[1].isdigit() or row[0] == "age"]
+        rows = [row[:-1] for row in _rows() if (all(row) and row[1].isdigit()) or row[0] == "age"]
         with (self.folder / "applicants.csv").open("w", newline="") as file:
             csv.writer(file).writerows(rows)
         return "applicants.csv"
@@ -81,6 +82,28 @@ class Studio:
         model = quia.load(make_pipeline(columns, trees).fit(people, decided), classes=["deny", "grant"])
         (self.folder / "boosted.json").write_text(quia_json.dumps(model))
         return "boosted.json"
+
+    @cached_property
+    def digits(self) -> str:
+        """The file of a tree that takes images for digits; the image of a nought is `digit.json`."""
+        from sklearn.datasets import load_digits  # scikit-learn brings them
+        from sklearn.tree import DecisionTreeClassifier
+
+        import quia
+        from quia.load import json as quia_json
+
+        images, labels = load_digits(return_X_y=True)
+        model = quia.load(DecisionTreeClassifier(max_leaf_nodes=40, random_state=0).fit(images, labels))
+        (self.folder / "digits.json").write_text(quia_json.dumps(model))
+        values = zip((variable.name for variable in model.variables), images[0], strict=True)
+        (self.folder / "digit.json").write_text(json.dumps(dict(values)))
+        return "digits.json"
+
+
+def refused() -> dict[str, str]:
+    """The person that most pictures are about."""
+    rows = _rows()
+    return dict(zip(rows[0][:-1], rows[REFUSED], strict=False))
 
 
 def _rows() -> list[list[str]]:
