@@ -1,7 +1,7 @@
 """One decision in a fresh process: what it costs to explain it, and what to make a page of that.
 
-`python -m benchmarks.look_once MODEL.json INSTANCE.json` prints CPU seconds and bytes as JSON. Nothing was imported, read
-or kept by an earlier decision, so that a page pays for its template, its style and its drawings itself.
+`python -m benchmarks.look_once MODEL.json INSTANCE.json` prints CPU seconds and bytes as JSON. Nothing was imported,
+read or kept by an earlier decision, so that a page pays for its modules, its style and its drawings itself.
 """
 
 from __future__ import annotations

@@ -28,6 +28,11 @@ class View(NamedTuple):
     scale: float = 1
 
 
+TOP = View()
+MARGIN = 16
+"""Pixels around an element that is taken alone."""
+
+
 class Camera:
     """A browser, and pictures of what it shows."""
 
@@ -37,7 +42,7 @@ class Camera:
     def take(
         self,
         address: str,
-        view: View = View(),
+        view: View = TOP,
         *,
         pose: Callable[[Page], object] = lambda _: None,
         of: str | None = None,
@@ -52,21 +57,34 @@ class Camera:
             page.goto(address)
             pose(page)
             page.evaluate("document.activeElement?.blur()")  # a cursor may blink
-            if of is not None:
-                return small(page.locator(of).first.screenshot(animations="disabled"))
-            return small(page.screenshot(animations="disabled", clip={"x": 0, "y": 0, **_shown(page, view)}))
+            clip = _top(page, view) if of is None else _around(page, of, view)
+            return small(page.screenshot(animations="disabled", clip=clip, full_page=of is not None))
         finally:
             context.close()
 
-    def take_text(self, html: str, view: View = View(), *, of: str | None = None) -> bytes:
+    def take_text(self, html: str, view: View = TOP, *, of: str | None = None) -> bytes:
         """A page that is given as its text."""
         return self.take("about:blank", view, pose=lambda page: page.set_content(html), of=of)
 
 
-def _shown(page: Page, view: View) -> dict[str, float]:
+def _top(page: Page, view: View) -> dict[str, float]:
     """The page's top, and no more than there is of it."""
     there = page.evaluate("Math.ceil(document.documentElement.getBoundingClientRect().height)")
-    return {"width": view.wide, "height": min(view.high, there or view.high)}  # an application has no height of its own
+    return {
+        "x": 0,
+        "y": 0,
+        "width": view.wide,
+        "height": min(view.high, there or view.high),
+    }  # an application has no height of its own
+
+
+def _around(page: Page, selector: str, view: View) -> dict[str, float]:
+    """An element with a margin, at most as much of it as is looked at."""
+    box = page.locator(selector).first.bounding_box()
+    assert box is not None
+    x, y = max(box["x"] - MARGIN, 0), max(box["y"] - MARGIN, 0)
+    wide, high = box["x"] + box["width"] + MARGIN - x, box["y"] + box["height"] + MARGIN - y
+    return {"x": x, "y": y, "width": min(wide, view.wide - x), "height": min(high, view.high)}
 
 
 @contextmanager

@@ -19,15 +19,15 @@ def drawn(draw: Draw) -> Callable[[Studio], bytes]:
     """What a plot shows, as a PNG."""
 
     def take(studio: Studio) -> bytes:
-        import matplotlib
+        import matplotlib as mpl
 
-        matplotlib.use("agg")
-        from matplotlib import pyplot
+        mpl.use("agg")
+        import matplotlib.pyplot as plt
 
         out = io.BytesIO()
         figure = draw(studio).figure
         figure.savefig(out, dpi=120, bbox_inches="tight", facecolor="white", metadata={"Software": None})
-        pyplot.close(figure)
+        plt.close(figure)
         return small(out.getvalue())
 
     return take
