@@ -11,7 +11,7 @@ from typing import Any
 
 from quia.literal import Literal
 from quia.reason import Reason, is_read_rounded
-from quia.show.markup import Child, Markup, element, join, short
+from quia.show.markup import Child, Markup, element, join, short, trusted
 from quia.show.whole_file import asset
 from quia.show.words import SUPERFLUOUS, number, plural
 from quia.values import readable_value
@@ -26,7 +26,7 @@ Values = Mapping[str, Any]
 
 def framed(*children: Child) -> str:
     """A view: what is in it, and the style that stays in it and lets nothing in."""
-    return str(element("div", element("style", Markup(asset("notebook.css"))), children, class_="quia-note"))
+    return str(element("div", element("style", trusted(asset("notebook.css"))), children, class_="quia-note"))
 
 
 def title(*said: Child) -> Markup:

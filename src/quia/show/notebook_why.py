@@ -24,7 +24,7 @@ from quia.show.notebook_pieces import (
     reason_line,
     title,
 )
-from quia.show.strips import Span, Strip, strips
+from quia.show.strips import Extents, Span, Strip, strips
 from quia.show.words import Facts, no_possible_change, plural, possible_text, without_text
 from quia.values import readable_value
 
@@ -53,15 +53,21 @@ def explanation_view(why: Explanation) -> str:
         except TooLarge:
             share = None
     more = ("Features by share", shares(share)) if share else None
-    return framed(_parts(answer, why.classifier, more))
+    extents = None if why.reference is None else why.reference.extents
+    return framed(_parts(answer, why.classifier, more, extents))
 
 
 def answer_view(answer: Answer) -> str:
     """An answer, which has no model to show the way through."""
-    return framed(_parts(answer, None, None))
+    return framed(_parts(answer))
 
 
-def _parts(answer: Answer, classifier: Classifier | None, more: tuple[str, Child] | None) -> Iterator[Child]:
+def _parts(
+    answer: Answer,
+    classifier: Classifier | None = None,
+    more: tuple[str, Child] | None = None,
+    extents: Extents | None = None,
+) -> Iterator[Child]:
     words = Facts(answer.variables)
     yield title(_decision(answer))
     yield element("p", _lead(answer, words), class_="lead")
@@ -72,7 +78,7 @@ def _parts(answer: Answer, classifier: Classifier | None, more: tuple[str, Child
     found = () if answer.is_constant else tuple(answer.sufficient.as_shown())
     if not answer.is_constant:
         yield element("div", element("div", _why(answer, found)), element("div", _unless(answer)), class_="sides")
-        yield _picture(answer)
+        yield _picture(answer, extents)
     yield folds(
         _every(f"{plural(len(found), 'reason')} in full", found, _in_full(found)),
         _every(
@@ -137,12 +143,12 @@ def _unless(answer: Answer) -> Markup:
     return join([heading(changes_head(found), changes_about(found)), numbered(lines)])
 
 
-def _picture(answer: Answer) -> Markup | None:
+def _picture(answer: Answer, extents: Extents | None) -> Markup | None:
     """The shortest reason and the nearest change on a scale for each feature."""
     reason = answer.shortest
     if not reason:
         return None
-    drawn = strips(answer, reason, answer.changes[0].changes if answer.changes else ())
+    drawn = strips(answer, reason, answer.changes[0].changes if answer.changes else (), extents=extents)
     if len(drawn) > MOST_STRIPS:  # what would change is seen
         drawn = sorted(drawn, key=lambda strip: not strip.change)
     rows = [
