@@ -14,7 +14,7 @@ from typing import Any
 
 from benchmarks.arguments import DEFAULT_DATA
 from benchmarks.numbers import seconds_text
-from quia.classifier import Classifier
+from quia.classifier import Classifier, HasJson, offers
 from quia.command import Subparsers
 from quia.command.numbers import whole
 from quia.command.streams import write
@@ -91,6 +91,7 @@ def measure(
     """The least CPU seconds of each row, and how many bytes its page has."""
     from quia.load import json as json_format
 
+    assert offers(classifier, HasJson)
     (place / "model.json").write_text(json_format.dumps(classifier), "utf-8")
     rows = []
     for instance in instances:
@@ -116,7 +117,7 @@ def _nodes(classifier: Any) -> int | None:
 
 def ratio(result: dict[str, Any]) -> float:
     """How many times as long the pages took as the answers, all rows together."""
-    return sum(row["page"] for row in result["rows"]) / sum(row["explain"] for row in result["rows"])
+    return float(sum(row["page"] for row in result["rows"]) / sum(row["explain"] for row in result["rows"]))
 
 
 def text(results: Sequence[dict[str, Any]], *, head: bool = True) -> str:

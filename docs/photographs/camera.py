@@ -69,13 +69,14 @@ class Camera:
 
 def _top(page: Page, view: View) -> dict[str, float]:
     """The page's top, and no more than there is of it."""
+    # An application has no height of its own.
     there = page.evaluate("Math.ceil(document.documentElement.getBoundingClientRect().height)")
     return {
         "x": 0,
         "y": 0,
         "width": view.wide,
         "height": min(view.high, there or view.high),
-    }  # an application has no height of its own
+    }
 
 
 def _around(page: Page, selector: str, view: View) -> dict[str, float]:

@@ -61,19 +61,21 @@ def looked_at(page: Callable[[Studio], str], view: View) -> Picture:
     return lambda studio: studio.camera.take(page(studio), view)
 
 
-def part_of_audit(name: str) -> Picture:
-    """One section of the audit."""
-    return lambda studio: studio.camera.take(audit(studio), View(1100), of=f"section#{name}")
+def part_of_audit(name: str, high: int) -> Picture:
+    """One section of the audit, or its top."""
+    return lambda studio: studio.camera.take(audit(studio), View(1100, high), of=f"section#{name}")
 
 
 def way(studio: Studio) -> bytes:
-    """What is folded on the page of a tree's decision: the way through the model."""
+    """What is folded on the page of a decision: the way through the model."""
+    robin = "--set SAT=1400 --set GPA=medium --set Essay=fail --set Interview=fail"
+    address = studio.written(f"quia report examples/admissions.json {robin} -o way.html", "way.html")
     fold = "details[data-part=way]"
 
     def pose(page: Page) -> None:
         page.locator(f"{fold} > summary").click()
 
-    return studio.camera.take(tree(studio), View(1100), pose=pose, of=fold)
+    return studio.camera.take(address, View(900), pose=pose, of=fold)
 
 
 @contextmanager
@@ -118,11 +120,11 @@ PICTURES: dict[str, Picture] = {
 PICTURES |= {f"serve{ending}": serve(view) for ending, view in VIEWS.items()}
 PICTURES |= {f"batch{ending}": looked_at(batch, view) for ending, view in VIEWS.items()}
 PICTURES |= {
-    "page-pixels": looked_at(pixels, View(high=760)),
+    "page-pixels": looked_at(pixels, View(high=750)),
     "page-way": way,
     "audit": looked_at(audit, View(high=480)),
     "audit-dark": looked_at(audit, View(high=480, dark=True)),
     "audit-narrow": looked_at(audit, VIEWS["-narrow"]),
-    "audit-rules": part_of_audit("rules"),
-    "audit-protected": part_of_audit("protected"),
+    "audit-rules": part_of_audit("rules", 860),
+    "audit-protected": part_of_audit("protected", 880),
 }

@@ -25,16 +25,10 @@ _CONTROL = re.compile(r"\x1b\[([0-9;?]*)([A-Za-z])|\x1b\][^\x07]*\x07|[\r\n\b\t]
 _NAMES = {1: "bold", 2: "faint", 3: "italic", 4: "underlined"} | {30 + n: f"ink{n}" for n in range(8)}
 _NAMES |= {90 + n: f"ink{n + 8}" for n in range(8)}
 _ENDED = {22: ("bold", "faint"), 23: ("italic",), 24: ("underlined",), 39: tuple(f"ink{n}" for n in range(16))}
-_INKS = ["#6b7280", "#f07178", "#7fc77f", "#e0b35a", "#7aa2f7", "#c792ea", "#5fc9c9", "#d5d9de"] + [
-    "#8b93a0",
-    "#ff8b92",
-    "#98e098",
-    "#f0cb7e",
-    "#9dbbff",
-    "#dab0f5",
-    "#84e4e4",
-    "#ffffff",
-]
+_INKS = (
+    "#6b7280", "#f07178", "#7fc77f", "#e0b35a", "#7aa2f7", "#c792ea", "#5fc9c9", "#d5d9de",
+    "#8b93a0", "#ff8b92", "#98e098", "#f0cb7e", "#9dbbff", "#dab0f5", "#84e4e4", "#ffffff",
+)  # fmt: skip
 _STYLE = """
 body { margin: 0; background: #14181d }
 pre { display: inline-block; box-sizing: border-box; width: calc(80ch + 40px); margin: 0; padding: 16px 20px;
@@ -166,7 +160,7 @@ def session(*commands: str) -> Callable[[Studio], bytes]:
 
     def take(studio: Studio) -> bytes:
         shown = [(command, run(shlex.split(command), studio)) for command in commands]
-        return studio.camera.take_text(html(shown), View(760, 900), of="pre")
+        return studio.camera.take_text(html(shown), View(800, 1200), of="pre")
 
     return take
 
