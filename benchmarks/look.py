@@ -97,7 +97,7 @@ def measure(
     for instance in instances:
         (place / "instance.json").write_text(json.dumps(instance), "utf-8")
         runs = [_once(place) for _ in range(repeat)]
-        least = {part: min(each[part] for each in runs) for part in ("explain", "page")}
+        least = {part: min(each[part] for each in runs) for part in ("explain", "import", "page")}
         rows.append(least | {"bytes": runs[0]["bytes"], "listed": runs[0]["listed"]})
     return {"name": name, "nodes": _nodes(classifier), "rows": rows}
 
@@ -123,13 +123,13 @@ def ratio(result: dict[str, Any]) -> float:
 def text(results: Sequence[dict[str, Any]], *, head: bool = True) -> str:
     """A table in Markdown, a model a line.
 
-    >>> row = {"explain": 0.2, "page": 0.1, "bytes": 60_000}
+    >>> row = {"explain": 0.2, "import": 0.03, "page": 0.1, "bytes": 60_000}
     >>> print(text([{"name": "a tree", "nodes": 914, "rows": [row, row | {"page": 0.2}]}]))
-    | model | nodes | explain | page | page / explain | worst row | page |
-    |---|---|---|---|---|---|---|
-    | a tree | 914 | 200 ms | 150 ms | 0.75 | 1.00 | 60 kB |
+    | model | nodes | explain | page | page / explain | worst row | import | size |
+    |---|---|---|---|---|---|---|---|
+    | a tree | 914 | 200 ms | 150 ms | 0.75 | 1.00 | 30 ms | 60 kB |
     """
-    lines = ["| model | nodes | explain | page | page / explain | worst row | page |", "|---|---|---|---|---|---|---|"]
+    lines = ["| model | nodes | explain | page | page / explain | worst row | import | size |", f"|{'---|' * 8}"]
     for result in results:
         rows = result["rows"]
         worst = max(row["page"] / row["explain"] for row in rows)
@@ -140,6 +140,7 @@ def text(results: Sequence[dict[str, Any]], *, head: bool = True) -> str:
             seconds_text(fmean(row["page"] for row in rows)),
             f"{ratio(result):.2f}",
             f"{worst:.2f}",
+            seconds_text(fmean(row["import"] for row in rows)),
             f"{fmean(row['bytes'] for row in rows) / 1000:.0f} kB",
         )
         lines.append(f"| {' | '.join(cells)} |")
