@@ -8,7 +8,9 @@ from typing import Any
 
 from benchmarks.algorithms import QUESTIONS
 from benchmarks.kernel import NAMES
-from benchmarks.svg import Axis, Panel, count_tick, drawing, legend, seconds_tick, tag
+from benchmarks.panel import Panel, Plot, count_tick, legend, seconds_tick
+from quia.show.markup import Markup
+from quia.show.svg import Axis, shape
 
 WIDTH = 960
 _LEFT, _GAP = 74, 120
@@ -32,13 +34,13 @@ def title_of(question: str) -> str:
     return f"{question}: {NAMES[question].split(';')[0]}"
 
 
-def cactus(records: Sequence[dict[str, Any]], limits: dict[str, float]) -> str:
+def cactus(records: Sequence[dict[str, Any]], limits: dict[str, float]) -> Plot:
     """How many of the instances asked of both engines each had answered after so much time."""
     compared = [r for r in records if "paper" in r]
     panels = []
     for question, (left, right, bottom, top) in zip(QUESTIONS, _grid(190), strict=True):
-        x = Axis(_FASTEST, max(*limits.values(), 1e-3), left, right)
-        panel = Panel(x, Axis(0, max(len(compared), 1), bottom, top, log=False), title_of(question))
+        x = Axis(_FASTEST, max(*limits.values(), 1e-3), left, right, log=True)
+        panel = Panel(x, Axis(0, max(len(compared), 1), bottom, top), title_of(question))
         panel.frame(seconds_tick, lambda n: f"{n:,.0f}", "CPU time for an instance", "instances solved")
         solved_by = {}
         for engine in ("paper", "kernel"):
@@ -61,7 +63,7 @@ def cactus(records: Sequence[dict[str, Any]], limits: dict[str, float]) -> str:
         panels.append(panel)
     entries = [("the paper's algorithms (paper.py)", "paper"), ("the kernel", "kernel")]
     label = "Instances solved against time, for each question"
-    return drawing(WIDTH, 574, panels, legend(entries, _LEFT, 20), label=label)
+    return Plot(WIDTH, 574, panels, legend(entries, _LEFT, 20), label)
 
 
 def _listed(answer: Sequence[Any]) -> float:
@@ -75,12 +77,13 @@ def _thinned(points: Sequence[tuple[float, float]], most: int = 1200) -> list[tu
     return [*points[::step], points[-1]]
 
 
-def scatter(records: Sequence[dict[str, Any]], limit: float) -> str:
+def scatter(records: Sequence[dict[str, Any]], limit: float) -> Plot:
     """Each instance by its two times; what paper.py did not finish is on the right edge."""
     compared = [r for r in records if "paper" in r]
     panels = []
     for question, (left, right, bottom, top) in zip(QUESTIONS, _grid(250), strict=True):
-        panel = Panel(Axis(1e-5, limit * 1.6, left, right), Axis(_FASTEST, limit, bottom, top), title_of(question))
+        x, y = Axis(1e-5, limit * 1.6, left, right, log=True), Axis(_FASTEST, limit, bottom, top, log=True)
+        panel = Panel(x, y, title_of(question))
         panel.frame(seconds_tick, seconds_tick, "paper.py", "kernel")
         for times in (1, 10, 100, 1000, 10_000):
             low, high = max(panel.x.low, panel.y.low * times), min(panel.x.high, panel.y.high * times)
@@ -102,10 +105,10 @@ def scatter(records: Sequence[dict[str, Any]], limit: float) -> str:
         panels.append(panel)
     entries = [("both finish (kernel: all reasons listed)", "kernel"), (f"paper.py not in {limit:g} s", "paper")]
     label = "CPU time of paper.py against the kernel, for each instance and question"
-    return drawing(WIDTH, 694, panels, legend(entries, _LEFT, 20), label=label)
+    return Plot(WIDTH, 694, panels, legend(entries, _LEFT, 20), label)
 
 
-def distributions(summaries: Sequence[dict[str, Any]], records: Sequence[dict[str, Any]]) -> str:
+def distributions(summaries: Sequence[dict[str, Any]], records: Sequence[dict[str, Any]]) -> Plot:
     """How many reasons the instances of each benchmark have, by the kernel's exact counts."""
     counts: dict[tuple[str, str], list[int]] = {}
     for r in records:
@@ -123,7 +126,8 @@ def distributions(summaries: Sequence[dict[str, Any]], records: Sequence[dict[st
         start = left + k * (wide + 44)
         most = max((c for (_, q), all_of in counts.items() if q in pair for c in all_of), default=1)
         power = max(1, math.ceil(math.log10(max(most, 1)) + 0.05))
-        panel = Panel(Axis(1, 10.0 ** min(power, 300), start, start + wide), Axis(0, 1, bottom, top, False), title)
+        x = Axis(1, 10.0 ** min(power, 300), start, start + wide, log=True)
+        panel = Panel(x, Axis(0, 1, bottom, top), title)
         panel.frame(count_tick, None, "reasons of one decision")
         for place, name in enumerate(names):
             middle = top + row * (place + 0.5)
@@ -138,10 +142,10 @@ def distributions(summaries: Sequence[dict[str, Any]], records: Sequence[dict[st
         ("band: the middle half; line: 2.5 % to 97.5 %; mark: median; *: a stand-in", "none"),
     ]
     label = "Numbers of reasons of the instances of each benchmark"
-    return drawing(WIDTH, int(bottom + 48), panels, legend(entries, left, 20), label=label)
+    return Plot(WIDTH, int(bottom + 48), panels, legend(entries, left, 20), label)
 
 
-def _box(x: Axis, counts: Sequence[int], middle: float, question: str) -> list[str]:
+def _box(x: Axis, counts: Sequence[int], middle: float, question: str) -> list[Markup]:
     ordered = sorted(max(c, 1) for c in counts)
     if not ordered:
         return []
@@ -151,7 +155,7 @@ def _box(x: Axis, counts: Sequence[int], middle: float, question: str) -> list[s
     )
     look = "all" if question in ("SR", "NR") else "shortest"
     return [
-        tag("line", x1=low, x2=high, y1=middle, y2=middle, class_=f"{look} whisker"),
-        tag("rect", x=quarter, y=middle - 3.5, width=max(three_quarters - quarter, 1.5), height=7, rx=2, class_=look),
-        tag("line", x1=half, x2=half, y1=middle - 5, y2=middle + 5, class_="median"),
+        shape("line", x1=low, x2=high, y1=middle, y2=middle, class_=f"{look} whisker"),
+        shape("rect", x=quarter, y=middle - 3.5, width=max(three_quarters - quarter, 1.5), height=7, rx=2, class_=look),
+        shape("line", x1=half, x2=half, y1=middle - 5, y2=middle + 5, class_="median"),
     ]

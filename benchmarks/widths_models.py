@@ -66,7 +66,7 @@ def learned_from(file: Path) -> Iterator[Subject]:
     whole = read_csv(file)
     instances = [{x: row[x] for x in whole.names[:-1]} for row in whole.records()]
     name = file.name.partition(".")[0]
-    trees = {"quia learn": learn(whole).classifier}
+    trees = {"quia learn --no-prune": learn(whole, prune=False).classifier}
     trees |= {f"sklearn, {leaf} a leaf": by_sklearn(whole, fewest) for leaf, fewest in FEWEST_ROWS.items()}
     for how, classifier in trees.items():
         yield Subject(f"{name}, {how}", classifier, instances, _arrow(whole, classifier))

@@ -6,7 +6,6 @@ No program but this one is needed, and the same graph gives the same bytes, so t
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from html import escape
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +14,8 @@ import quia
 from quia.literal import Literal
 from quia.ranges import Ranges, intersection
 from quia.reason import Reason
+from quia.show.markup import Markup, element
+from quia.show.svg import curve, shape, svg_file, words
 
 DOCS = Path(__file__).resolve().parent
 EXAMPLES = DOCS.parent / "examples"
@@ -62,7 +63,7 @@ class Layout(NamedTuple):
     ways: list[list[tuple[float, float]]]
 
 
-def svg(nodes: Sequence[Node], edges: Sequence[Edge], title: str) -> str:
+def drawn(nodes: Sequence[Node], edges: Sequence[Edge], title: str) -> str:
     """The graph, its root on top."""
     layout = place(nodes, edges)
     shapes, texts = [], []
@@ -70,50 +71,44 @@ def svg(nodes: Sequence[Node], edges: Sequence[Edge], title: str) -> str:
     for edge, via in sorted(zip(edges, layout.ways, strict=True), key=lambda pair: pair[0].look != "faint"):
         (x1, y1), (x2, y2) = layout.nodes[edge.start], layout.nodes[edge.end]
         points = [(x1, y1 + HEIGHT / 2), *via, (x2, y2 - HEIGHT / 2 - 1)]
-        look = f" {edge.look}" if edge.look else ""
-        shapes.append(f'<path class="edge{look}" d="{_curve(points)}" marker-end="url(#{edge.look or "plain"})"/>')
+        look = f"edge {edge.look}".strip()
+        shapes.append(curve(points, bend=0.35, class_=look, marker_end=f"url(#{edge.look or 'plain'})"))
         if edge.label:
-            faint = " faint" if edge.look == "faint" else ""
             x, y = via[0]
-            texts.append(f'<text class="label{faint}" x="{x:.0f}" y="{y + 4:.0f}">{escape(edge.label)}</text>')
+            texts.append(words(edge.label, x, y + 4, class_="label faint" if edge.look == "faint" else "label"))
     for node, (x, y) in zip(nodes, layout.nodes, strict=True):
-        half = _width(node) / 2
-        radius = 4 if node.shape == "box" else HEIGHT / 2
-        shapes.append(
-            f'<rect class="node {node.shape} {node.look}" x="{x - half:.0f}" y="{y - HEIGHT / 2:.0f}"'
-            f' width="{2 * half:.0f}" height="{HEIGHT}" rx="{radius:.0f}"/>'
-        )
-        look = f' class="{node.look}"' if node.look in ("kept", "faint") else ""
-        texts.append(f'<text{look} x="{x:.0f}" y="{y + 4.5:.0f}">{escape(node.label)}</text>')
+        wide = _width(node)
+        at = {"x": x - wide / 2, "y": y - HEIGHT / 2, "width": wide, "height": HEIGHT}
+        rounding = 4 if node.shape == "box" else HEIGHT / 2
+        shapes.append(shape("rect", class_=f"node {node.shape} {node.look}".strip(), rx=rounding, **at))
+        texts.append(words(node.label, x, y + 4.5, class_=node.look if node.look in ("kept", "faint") else None))
     every = [(x, _width(node) / 2) for node, (x, _) in zip(nodes, layout.nodes, strict=True)]
     every += [(x, 7.0) for via in layout.ways for x, _ in via]
     width = max(x + half for x, half in every) + MARGIN
     height = max(y for _, y in layout.nodes) + HEIGHT / 2 + 14
-    arrows = "".join(
-        f'<marker id="{name}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9"'
-        f' markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8z" fill="{colour}"/></marker>'
+    sheet = shape("rect", width="100%", height="100%", fill="#fff")
+    return f"{svg_file(width, height, _arrows(), sheet, *shapes, *texts, label=title, style=STYLE)}\n"
+
+
+def _arrows() -> Markup:
+    """The heads of arrows, by their names."""
+    size = {"viewBox": "0 0 8 8", "refX": 7, "refY": 4, "markerWidth": 9, "markerHeight": 9}
+    heads = (
+        element(
+            "marker",
+            element("path", d="M0 0 8 4 0 8z", fill=colour),
+            id=name,
+            markerUnits="userSpaceOnUse",
+            orient="auto",
+            **size,
+        )
         for name, colour in ARROWS.items()
     )
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
-        f' viewBox="0 0 {width:.0f} {height:.0f}" role="img"><title>{escape(title)}</title><style>{STYLE}</style>'
-        f'<defs>{arrows}</defs><rect width="100%" height="100%" fill="#fff"/>\n'
-        + "\n".join([*shapes, *texts])
-        + "\n</svg>\n"
-    )
+    return element("defs", heads)
 
 
 def _width(node: Node) -> float:
     return HEIGHT if node.shape == "circle" else max(46, LETTER * len(node.label) + 20)
-
-
-def _curve(points: Sequence[tuple[float, float]]) -> str:
-    """A path that leaves every point downwards."""
-    way = f"M{points[0][0]:.0f} {points[0][1]:.0f}"
-    for (ax, ay), (bx, by) in pairwise(points):
-        bend = 0.35 * (by - ay)
-        way += f"C{ax:.0f} {ay + bend:.0f} {bx:.0f} {by - bend:.0f} {bx:.0f} {by:.0f}"
-    return way
 
 
 def place(nodes: Sequence[Node], edges: Sequence[Edge]) -> Layout:
@@ -215,7 +210,7 @@ def decision_graph(
             edges.append(Edge(number, child, text if isinstance(text, str) else " or ".join(text), passed))
     if other is not None:
         nodes = [n._replace(look="other") if i in second and n.look == "faint" else n for i, n in enumerate(nodes)]
-    return svg(nodes, edges, title)
+    return drawn(nodes, edges, title)
 
 
 def _conditions(
@@ -255,7 +250,7 @@ def formula(reason: quia.NNF, title: str) -> str:
     for number, kind, state, children in reason.walk():
         nodes.append(Node(state or signs[kind], "circle" if kind in signs else "box", "" if state else "on"))
         edges += [Edge(number, child) for child in children]
-    return svg(nodes, edges, title)
+    return drawn(nodes, edges, title)
 
 
 def drawings() -> dict[str, str]:

@@ -40,9 +40,12 @@ def pages() -> list[Path]:
     return sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)
 
 
-def rerun(text: str, name: str = "page", *, insert: bool = True) -> str:
-    """The page with the outputs that its blocks really have; with `insert`, also where none was shown."""
-    with _somewhere_else():
+def rerun(text: str, name: str = "page", *, insert: bool = True, examples: bool = True) -> str:
+    """The page with the outputs that its blocks really have; with `insert`, also where none was shown.
+
+    The folder that it runs in has the repository's examples, unless it is to be run as where there is no repository.
+    """
+    with _somewhere_else(examples):
         return _rerun(text, name, insert)
 
 
@@ -112,11 +115,13 @@ def _kept(shown: str, printed: str) -> str:
 
 
 @contextmanager
-def _somewhere_else() -> Iterator[None]:
-    """A fresh directory with the examples in it, so that pages can write files."""
+def _somewhere_else(examples: bool) -> Iterator[None]:
+    """A fresh directory with the examples in it, so that pages can write files; lines are as long as in a pipe."""
     before = Path.cwd()
+    os.environ.pop("COLUMNS", None)
     with tempfile.TemporaryDirectory() as directory:
-        (Path(directory) / "examples").symlink_to(ROOT / "examples")
+        if examples:
+            (Path(directory) / "examples").symlink_to(ROOT / "examples")
         os.chdir(directory)
         try:
             yield

@@ -15,6 +15,8 @@ from skipped import pytest_terminal_summary
 
 __all__ = ["pytest_terminal_summary"]
 
+os.environ.pop("COLUMNS", None)  # pytest's workers have one, and lines are broken to fit it
+
 # No test depends on a time: neither of an example nor of making them.
 settings.register_profile("quia", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("quia")

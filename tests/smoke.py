@@ -6,6 +6,7 @@ import sys
 from importlib.metadata import files, version
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import quia
 
@@ -33,6 +34,11 @@ def main() -> None:
         said = subprocess.run([*command, "--version"], capture_output=True, text=True, check=True).stdout
         assert said.strip() == f"quia {quia.__version__}", said
         subprocess.run([*command, "check", str(EXAMPLES / "iris.json")], check=True)
+        with TemporaryDirectory() as folder:  # what a stranger does first
+            subprocess.run([*command, "examples"], cwd=folder, check=True)
+            asked = ["explain", "examples/loan.json", "--data", "examples/loans.csv", "--row", "5"]
+            told = subprocess.run([*command, *asked], cwd=folder, capture_output=True, text=True, check=True).stdout
+            assert "Decision: deny" in told, told
     if find_spec("pyarrow") is None:  # an extra that is not there says how to get it
         try:
             quia.explain_batch(graph, [applicant])

@@ -179,8 +179,13 @@ def test_faults_of_a_reference_table(
         (["serve", "MODEL", "--memory", "1"], "'1' is not a whole number from 256"),
         (["serve", "MODEL", "--workers", "0"], "'0' is not a whole number from 1 on"),
         (["bench", "table", "--quick"], "benchmarks are in quia's repository: make bench BENCH='table --quick'"),
-        (["nonsense"], "nonsense"),
-        ([], "COMMAND"),
+        (["nonsense"], "there is no command 'nonsense'; `quia` lists them"),
+        (["explian"], "there is no command 'explian' (did you mean 'explain'?)"),
+        (
+            ["explain", "MODEL", "--agianst", "Accept"],
+            "no option '--agianst' (did you mean '--against'?); `quia explain",
+        ),
+        (["explain", "MODEL", "rows.csv"], "'rows.csv' is one argument too many; `quia explain --help`"),
     ],
 )
 def test_faults_are_one_sentence(
@@ -397,7 +402,13 @@ def test_check_tells_what_is_in_it(capsys: pytest.CaptureFixture[str], examples:
 @pytest.mark.parametrize(
     ("name", "content", "match"),
     [
-        ("rows.csv", b"a,b\n1,2\n", "this file has a, b, and if these are rows to learn from"),
+        (
+            "rows.csv",
+            b"a,b\n1,2\n",
+            "rows.csv -o tree.json (a scorecard would have the columns feature, condition, points)",
+        ),
+        ("rows.parquet", b"PAR1" + bytes(40), "is a Parquet table, not a model; save its rows as CSV and learn a tree"),
+        ("note.txt", b"hello", "begins with 'hello', which is no format known here; `quia check --help` lists those"),
         ("m.pkl", pickle.dumps([1]), "load it with trust_pickle=True (on the command line: --trust-pickle)"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -13,6 +14,9 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+import quia._kernel
+from quia.command.examples import FILES
 
 ROOT = Path(__file__).parents[1]
 START = ROOT / "docs" / "start.md"
@@ -111,6 +115,7 @@ def test_the_benchmarks_are_in_the_sdist_and_not_in_the_wheel(tmp_path: Path) ->
 
 RUN = """
 import sys
+page, wheel, *hidden = sys.argv[1:]
 sys.path.insert(0, "docs")
 import importlib.abc, pathlib
 
@@ -119,21 +124,43 @@ class Missing(importlib.abc.MetaPathFinder):
         if name.partition(".")[0] in hidden:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
-hidden = set(sys.argv[2:])
+if wheel:
+    sys.meta_path[:] = [finder for finder in sys.meta_path if "ScikitBuild" not in type(finder).__name__]
+    sys.path.insert(0, wheel)
 sys.meta_path.insert(0, Missing())
-import executed
-page = pathlib.Path(sys.argv[1])
-fresh = executed.rerun(page.read_text(), page.name)
+import executed, quia
+assert quia.__file__.startswith(wheel), quia.__file__
+page = pathlib.Path(page)
+fresh = executed.rerun(page.read_text(), page.name, examples=not wheel)
 import quia.web.server, uvicorn  # `quia serve`, which the page names and does not run
 sys.exit(0 if fresh == page.read_text() else "the page prints something else")
 """
 
 
-def test_five_minutes_need_nothing_that_the_page_does_not_install() -> None:
-    """The page is run where everything else that this environment has cannot be imported."""
+@pytest.mark.parametrize("installed_from", ["clone", "wheel"])
+def test_five_minutes_need_nothing_that_the_page_does_not_install(installed_from: str, tmp_path: Path) -> None:
+    """The page is run where everything else that this environment has cannot be imported.
+
+    Once it is run in the clone, and once with what is in the wheel (and the kernel from here, which takes a minute to
+    compile), in a folder that has nothing of the repository.
+    """
     allowed = modules_of(installed_by(START)) | {"quia"}
     hidden = {name for name in distributions_of_modules() if name not in allowed | sys.stdlib_module_names}
     assert {"skops", "xgboost", "hypothesis", "pytest"} <= hidden, "there is something to hide"
-    command = [sys.executable, "-c", RUN, str(START), *sorted(hidden)]
+    unpacked = ""
+    if installed_from == "wheel":
+        subprocess.run([sys.executable, "-c", BUILD, str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
+        unpacked = str(tmp_path / "site")
+        with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as archive:
+            archive.extractall(unpacked)
+        shutil.copy(quia._kernel.__file__, tmp_path / "site" / "quia")
+    command = [sys.executable, "-c", RUN, str(START), unpacked, *sorted(hidden)]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
+
+
+def test_the_wheel_has_the_examples_that_are_written(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", BUILD, str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as archive:
+        shipped = {name.removeprefix("quia/examples/") for name in archive.namelist() if "/examples/" in name}
+    assert shipped == set(FILES)

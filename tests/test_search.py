@@ -341,6 +341,10 @@ def test_time_reaches_whatever_asks_a_classifier(monkeypatch: pytest.MonkeyPatch
     text = spent(lambda: str(why), 3 * patience_module.PATIENCE)
     assert "time ran out" in text, "nobody waits for ever for what is printed"
     assert spent(lambda: why._repr_html_(), 3 * patience_module.PATIENCE)
+    for found in (why.sufficient_reasons(), why.necessary_reasons(general=True)):
+        before = time[0]
+        assert "not counted" in repr(found) and time[0] == before
+        assert spent(lambda found=found: found._repr_html_(), 3 * patience_module.PATIENCE)
     assert spent(lambda: web_answers.answer(votes, {"instance": instance, "without": ["v0"]}, name="m"), 8)
     row = spent(lambda: quia.explain_batch(votes, [instance], timeout=2, all_reasons=2, counterfactuals=1), 8)
     assert not row.to_pylist()[0]["complete"]

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 from quia.errors import FormatError, Unsupported, listed, shown
+from quia.learn_pruning import FOLDS
 from quia.tables import Table, Task, number_with_comma
 from quia.values import is_missing
 
 if TYPE_CHECKING:
     from quia.graph import DecisionGraph
+    from quia.learn_pruning import Pruning
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """What was learned from what, and how well it does on rows it has not seen.
 
-    `left_out` are the columns of texts that only name the rows; `grouped` are those of whose many values the rare ones
-    are one state.
+    `right_learned` are the rows that it learned from and decides as they say (None where nobody counted them);
+    `pruning` is what cross-validation chose, if it was asked. `left_out` are the columns of texts that only name the
+    rows; `grouped` are those of whose many values the rare ones are one state.
     """
 
     learner: str
@@ -37,27 +39,63 @@ class Report:
     leaves: int
     left_out: tuple[str, ...] = ()
     grouped: tuple[str, ...] = ()
+    right_learned: int | None = None
+    pruning: Pruning | None = None
 
     @property
     def accuracy(self) -> float | None:
         """The share of the unseen rows that are decided as they should be."""
         return self.right / self.tested_on if self.tested_on else None
 
+    @property
+    def accuracy_learned(self) -> float | None:
+        """The share of the rows learned from that are decided as they say: never less than what others will see."""
+        return None if self.right_learned is None else self.right_learned / self.learned_from
+
     def __str__(self) -> str:
         lines = [
-            f"{self.learner} learned {self.target!r} from {self.learned_from} rows:"
-            f" {self.nodes} nodes, {self.leaves} leaves",
-            f"{len(self.numeric)} numeric and {len(self.nominal)} nominal columns",
+            f"{self.learner} learned {self.target!r} from {self.learned_from:,} rows:"
+            f" {_counted(self.nodes, 'node')}, {_counted(self.leaves, 'leaf', 'leaves')}",
+            f"{_counted(len(self.numeric), 'numeric column')}, {_counted(len(self.nominal), 'nominal column')}",
+            *self._chosen(),
+            *self._accuracies(),
         ]
-        if self.accuracy is not None:
-            lines.append(f"{self.accuracy:.1%} of {self.tested_on} rows kept apart are decided as they should be")
         if self.dropped:
-            lines.append(f"{self.dropped} rows without a {self.target!r} were left out")
+            were = "was" if self.dropped == 1 else "were"
+            lines.append(f"{_counted(self.dropped, 'row')} without a {self.target!r} {were} left out")
         if self.left_out:
             lines.append(f"left out, as their texts differ in nearly every row: {listed(self.left_out)}")
         if self.grouped:
             lines.append(f"rare values of columns with very many are one state, 'any other': {listed(self.grouped)}")
         return "\n".join(lines)
+
+    def _chosen(self) -> Iterator[str]:
+        """How large the tree was left, and why."""
+        if self.pruning is None:
+            return
+        found = self.pruning
+        of = "" if found.rows == self.learned_from else f" of {found.rows:,} rows drawn from these"
+        if found.strength:
+            yield (
+                f"pruned from {found.nodes:,} nodes: the smallest tree within one standard error of the best in"
+                f" {FOLDS}-fold cross-validation{of} (ccp_alpha {found.strength:.2g})"
+            )
+        else:
+            yield f"not pruned: no smaller tree is as good in {FOLDS}-fold cross-validation{of}"
+
+    def _accuracies(self) -> Iterator[str]:
+        """How often it is right, on rows that it has seen and on others."""
+        if self.pruning is not None:
+            found = self.pruning
+            yield f"right in cross-validation: {found.accuracy:.1%} (best {found.best:.1%}, unpruned {found.full:.1%})"
+        if self.accuracy_learned is not None:
+            yield f"right on the rows learned from: {self.accuracy_learned:.1%}"
+        if self.accuracy is not None:
+            yield f"right on {_counted(self.tested_on, 'row')} kept apart: {self.accuracy:.1%}"
+
+
+def _counted(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +115,16 @@ def learn(
     seed: int = 0,
     max_depth: int | None = None,
     min_rows: int = 5,
+    prune: bool = True,
     weka_jar: str | None = None,
 ) -> Learned:
     """A decision tree for the target column, by default the last one.
 
     A share of the rows, `kept_apart`, is not learned from but tested on. `max_depth` (scikit-learn only) and
-    `min_rows`, the fewest rows in a leaf, keep the tree small. J48 needs Java and a weka.jar, found by itself or
-    given. A column of texts that differ in nearly every row (more than twenty of them, and more than nine for ten rows)
+    `min_rows`, the fewest rows in a leaf, bound the tree. Within these, scikit-learn's is pruned as far as
+    cross-validation finds it as good, so that it learns no single row by heart; not with `prune=False`. J48, which
+    prunes in its own way, needs Java and a weka.jar, found by itself or given. A column of texts that differ in nearly
+    every row (more than twenty of them, and more than nine for ten rows)
     is left out, and the report says so.
     """
     if learner not in ("sklearn", "j48"):
@@ -92,6 +133,8 @@ def learn(
         raise Unsupported(f"kept_apart is {shown(kept_apart)}", cure="give a share of the rows, from 0 up to 1")
     if learner == "j48" and max_depth is not None:
         raise Unsupported("J48 has no greatest depth", cure="use min_rows to keep its tree small")
+    if learner == "j48" and not prune:
+        raise Unsupported("J48 prunes in its own way", cure="leave out prune=False, or --no-prune on the command line")
     _check_whole("min_rows", min_rows, least=1)
     _check_whole("max_depth", 1 if max_depth is None else max_depth, least=1)
     _check_whole("seed", seed, least=0)
@@ -112,15 +155,22 @@ def learn(
         which = f"but texts that differ in nearly every row ({texts})" if texts else "with values"
         raise FormatError(f"there is no column {which} beside {table.names[goal]!r}, so there is nothing to learn")
     _refuse_large_numbers(task)
-    grouped: list[int] = []
+    dropped = len(table.rows) - len(labelled)
     if learner == "sklearn":
-        classifier, grouped = _by_sklearn(task, max_depth=max_depth, min_rows=min_rows, seed=seed)
-    else:
-        from quia.learn_j48 import by_j48
+        from quia.learn_sklearn import by_sklearn
 
-        classifier = by_j48(task, min_rows=min_rows, jar=weka_jar)
-    report = _report(learner, task, classifier, tested, len(table.rows) - len(labelled))
-    return Learned(classifier, replace(report, grouped=tuple(table.names[index] for index in grouped)))
+        tree = by_sklearn(task, max_depth=max_depth, min_rows=min_rows, seed=seed, prune=prune)
+        report = replace(
+            _report(learner, task, tree.graph, tested, dropped),
+            grouped=tuple(table.names[index] for index in tree.grouped),
+            right_learned=tree.right,
+            pruning=tree.pruning,
+        )
+        return Learned(tree.graph, report)
+    from quia.learn_j48 import by_j48
+
+    classifier = by_j48(task, min_rows=min_rows, jar=weka_jar)
+    return Learned(classifier, _report(learner, task, classifier, tested, dropped))
 
 
 def _check_whole(name: str, value: Any, *, least: int) -> None:
@@ -157,65 +207,6 @@ def _refuse_large_numbers(task: Task) -> None:
 
 
 _LARGEST = 3.4e38  # of 32 bits
-
-
-def _by_sklearn(task: Task, *, max_depth: int | None, min_rows: int, seed: int) -> tuple[DecisionGraph, list[int]]:
-    """The tree, and the columns of whose values the rare ones became one state."""
-    try:
-        from sklearn.compose import ColumnTransformer
-        from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import OneHotEncoder
-        from sklearn.tree import DecisionTreeClassifier
-    except ImportError:
-        raise Unsupported("learning a tree needs scikit-learn", cure="pip install 'quia[sklearn]'") from None
-    import numpy as np
-
-    from quia.graph import DecisionGraph
-    from quia.load.sklearn import convert
-
-    kinds = task.table.kinds()
-    values = np.empty((len(task.rows), len(task.inputs)), object)
-    for at, index in enumerate(task.inputs):
-        values[:, at] = [_value(row[index], kinds[index]) for row in task.rows]
-    nominal = [at for at, index in enumerate(task.inputs) if kinds[index] == "nominal"]
-    counts = {at: Counter(row[task.inputs[at]] for row in task.rows) for at in nominal}
-    wide = [at for at in nominal if len(counts[at]) > _MANY]
-    # scikit-learn's trees take no missing number among sparse ones; then there are as many columns as memory allows.
-    numbers = [at for at in range(len(task.inputs)) if at not in counts]
-    sparse = bool(wide) and not any(value != value for at in numbers for value in values[:, at])
-    most = None if sparse or not wide else max(_MANY, _MOST_CELLS // len(task.rows) // len(wide))
-    states = {at: _frequent(counts[at], min_rows, most) for at in wide}
-    encoders = [
-        (OneHotEncoder(handle_unknown="ignore", sparse_output=sparse), [at for at in nominal if at not in wide])
-    ]
-    for at in wide:
-        encoder = OneHotEncoder(categories=[states[at]], handle_unknown="ignore", sparse_output=sparse)
-        encoders.append((encoder, [at]))
-    named = [(f"nominal{number}", encoder, columns) for number, (encoder, columns) in enumerate(encoders)]
-    encoded = ColumnTransformer(named, remainder="passthrough", sparse_threshold=1.0 if sparse else 0.0)
-    tree = DecisionTreeClassifier(max_depth=max_depth, min_samples_leaf=min_rows, random_state=seed)
-    pipeline = make_pipeline(encoded, tree)
-    pipeline.fit(values, [row[task.goal] for row in task.rows])
-    graph = convert(pipeline, features=[task.table.names[index] for index in task.inputs])
-    assert isinstance(graph, DecisionGraph)
-    return graph, [task.inputs[at] for at in wide if len(states[at]) < len(counts[at])]
-
-
-_MANY = 200  # so many values of a column have a state each
-_MOST_CELLS = 50_000_000  # of a table that is not sparse
-
-
-def _frequent(counts: Counter[str], min_rows: int, most: int | None) -> list[Any]:
-    """The values that can be in a leaf of their own, as they are in enough rows; the most frequent, if so many."""
-    present = [(text, count) for text, count in counts.most_common() if not is_missing(text)]
-    kept = [text for text, count in present[:most] if count >= min_rows] or [present[0][0]]
-    return [*sorted(kept), *([float("nan")] if len(present) < len(counts) else [])]
-
-
-def _value(text: str, kind: str) -> Any:
-    if is_missing(text):
-        return float("nan")
-    return float(text) if kind == "numeric" else text
 
 
 def _report(

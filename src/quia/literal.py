@@ -366,13 +366,20 @@ def together(literals: Sequence[Literal]) -> str:
     >>> together([Literal(age, ((0, 1), (3, 3))), Literal(pay, ((0, 0), (3, 3))), Literal(sex, ((0, 0),))])
     'age <= 65 and pay <= 30 and sex=F, where all but sex may also be missing'
     """
+    parts, where = conjuncts(literals)
+    return " and ".join(parts) + where
+
+
+def conjuncts(literals: Sequence[Literal]) -> tuple[list[str], str]:
+    """The same taken apart: each condition as it is written beside the others, and what is said of all of them."""
     strict = [literal.strict for literal in literals]
     loose = [literal.feature for literal, other in zip(literals, strict, strict=True) if other is not literal]
     if len(loose) < 2:
-        return all_of(map(str, literals))
+        return _beside_each_other(map(str, literals)), ""
     others = [literal.feature for literal in literals if literal.feature not in loose]
     who = "each" if not others else f"all but {_either(others, 'and')}" if len(others) < len(loose) else ""
-    return f"{all_of(map(str, strict))}, where {who or _either(loose, 'and')} may also be missing"
+    where = f", where {who or _either(loose, 'and')} may also be missing"
+    return _beside_each_other(map(str, strict)), where
 
 
 def all_of(parts: Iterable[str]) -> str:
@@ -381,8 +388,13 @@ def all_of(parts: Iterable[str]) -> str:
     >>> all_of(["W <= 0.6 or > 1.5", "GPA=low"]), all_of(["age <= 30 or missing"])
     ('(W <= 0.6 or > 1.5) and GPA=low', 'age <= 30 or missing')
     """
+    return " and ".join(_beside_each_other(parts))
+
+
+def _beside_each_other(parts: Iterable[str]) -> list[str]:
+    """Conditions that hold together, each as it is written then."""
     every = list(parts)
-    return " and ".join(map(beside_others, every) if len(every) > 1 else every)
+    return [beside_others(part) for part in every] if len(every) > 1 else every
 
 
 def beside_others(part: str) -> str:

@@ -309,8 +309,8 @@ def test_what_a_table_lacks_to_be_a_scorecard(tmp_path: Path) -> None:
         ("feature,points\nage,3\n", f"{columns} feature, points, but no 'condition'"),
         ("sep=;\nfeatur;Bin;Score\n", f"{columns} featur (did you mean 'feature'?), Bin, Score, but no 'feature'"),
         ("id\tpoints", f"{columns} id, points, but no 'feature' and no 'condition'"),
-        ("age,debt\n3,4\n", f"{columns} age, debt, and if these are rows to learn from, `quia learn` makes a tree of"),
-        ("Dear all,\nthis is a letter\n", "which is no format known here; formats are skops"),
+        ("age,debt\n3,4\n", "is a table of rows, not a model; learn a tree from them: quia learn "),
+        ("Dear all,\nthis is a letter\n", "which is no format known here; `quia check --help` lists those that are"),
     ):
         with pytest.raises(FormatError) as fault:
             quia.load(written(tmp_path, text))

@@ -35,7 +35,7 @@ CONTRASTS = """view => {
   const texts = document.createTreeWalker(view, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const parent = texts.currentNode.parentElement;
-    if (!texts.currentNode.textContent.trim() || parent.closest('style, title')) continue;
+    if (!texts.currentNode.textContent.trim() || parent.closest('style, title, desc')) continue;
     const below = [];
     for (let at = parent; at; at = at.parentElement) below.unshift(getComputedStyle(at).backgroundColor);
     const box = parent.closest('g')?.querySelector('rect');

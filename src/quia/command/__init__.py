@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 from collections.abc import Iterable
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,11 @@ Subparsers = Any  # argparse's own class for them is private
 def add_model(parser: argparse.ArgumentParser) -> None:
     """The argument that every command has: which model."""
     parser.add_argument("model", metavar="MODEL", help="the model's file; its format is told by its content")
-    parser.add_argument("--format", metavar="NAME", help="read MODEL as this format, whatever it looks like")
+    parser.add_argument(
+        "--format",
+        metavar="NAME",
+        help="read MODEL as this format, whatever it looks like; `quia check --help` lists them",
+    )
     add_loading(parser)
     parser.add_argument(
         "--trust-pickle", action="store_true", help="unpickle MODEL, which runs any code that its maker put into it"
@@ -142,4 +145,6 @@ def _is_same(one: str, other: str) -> bool:
 
 def note(text: str) -> None:
     """Tell on stderr what is not wrong, but should be known."""
-    print(f"quia: note: {text}", file=sys.stderr)  # noqa: T201
+    from quia.command.terminal import tell
+
+    tell(f"quia: note: {text}")

@@ -19,10 +19,12 @@ from quia.command import (
     option_pair,
     refuse_same_files,
 )
+from quia.command.instance import features_of
 from quia.command.numbers import seconds_of
 from quia.command.possible import add_given, checked, given_files, given_of, within_of
 from quia.command.progress import Bar, working
-from quia.command.streams import write, write_document
+from quia.command.streams import write_document
+from quia.command.terminal import say
 from quia.errors import QuiaError
 from quia.files import write_text
 
@@ -39,13 +41,16 @@ def add(subparsers: Subparsers) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "audit",
-        help="a whole model and its decisions on a table, on pages that can be filed",
+        usage="quia audit MODEL DATA -o PAGE.html [--json FILE] [options]",
         description="Audits a model: how it decides on a table and whether that fits the labels, which few rules"
         " explain most decisions, which features matter, who is treated differently, whether more of something ever"
         " hurts, and what a newer model changed. Everything is exact, or told as not known. Killed at any moment, the"
         " same command goes on where it was.",
-        epilog="example: quia audit model.json people.csv -o audit.html --json audit.json --label outcome --protected"
-        " sex --favourable grant; then: quia verify model.json audit.json",
+        examples=(
+            "quia audit examples/loan.json examples/loans.csv -o audit.html --json audit.json --label outcome"
+            " --protected sex --favourable grant",
+            "quia verify examples/loan.json audit.json",
+        ),
     )
     add_model(parser)
     parser.add_argument("data", metavar="DATA", help="CSV (.gz is fine), Parquet (a file or a folder) or Arrow IPC")
@@ -144,7 +149,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     asked: dict[str, Any] = {
         "label": arguments.label,
-        "protected": arguments.protected,
+        "protected": _protected(arguments, classifier),
         "favourable": arguments.favourable,
         "orders": distinct((_order(text) for text in arguments.order), "--order") or None,
         "within": within_of(arguments, classifier.variables),
@@ -167,8 +172,17 @@ def run(arguments: argparse.Namespace) -> int:
                 journal.path.unlink(missing_ok=True)
             journal.close()
     if "-" not in outputs.values():
-        write(text(document))
+        say(text(document))
     return 3 if document.unfinished else 0
+
+
+def _protected(arguments: argparse.Namespace, classifier: Classifier) -> list[str]:
+    """The protected features and columns; the table is asked for its columns only where commas may separate several."""
+    if not any("," in text for text in arguments.protected):
+        return list(arguments.protected)
+    from quia.batch.read import column_names
+
+    return features_of(arguments.protected, classifier, "--protected", also=column_names(arguments.data))
 
 
 def _refuse_unwritable(outputs: dict[str, str | None]) -> None:

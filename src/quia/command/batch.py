@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +22,8 @@ from quia.command import (
 from quia.command.numbers import limit_of, seconds_of
 from quia.command.possible import add_possible, given_files, possible_of
 from quia.command.progress import Bar
-from quia.command.streams import write, write_json
+from quia.command.streams import write_json
+from quia.command.terminal import say, tell
 from quia.errors import QuiaError
 from quia.files import read_bytes, write_text
 
@@ -37,9 +37,9 @@ def add(subparsers: Subparsers) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "batch",
-        help="why a model decided as it did, for every row of a table",
+        usage="quia batch MODEL DATA -o OUT [options]",
         description="Explains every row of a table. Killed at any moment, the same command goes on where it was.",
-        epilog="example: quia batch model.json decisions.parquet -o reasons.parquet --id case --summary page.html",
+        examples=("quia batch examples/loan.json examples/loans.csv -o reasons.csv --summary page.html",),
     )
     add_model(parser)
     parser.add_argument("data", metavar="DATA", help="CSV (.gz is fine), Parquet (a file or a folder) or Arrow IPC")
@@ -121,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
     request = ask(
         classifier,
         against=arguments.against,
-        frozen=arguments.frozen,
+        frozen=instance.features_of(arguments.frozen, classifier, "--frozen"),
         costs=distinct((instance.pair(text, features, "--cost") for text in arguments.cost), "--cost") or None,
         shortest=kinds or (() if other and not arguments.summary else KINDS),
         general=not arguments.states,
@@ -130,7 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
         all_reasons=arguments.all,
         counts=arguments.counts,
         counterfactuals=arguments.counterfactuals,
-        protected=arguments.protected,
+        protected=instance.features_of(arguments.protected, classifier, "--protected"),
         superfluous=arguments.superfluous,
         timeout=arguments.timeout,
         **possible_of(arguments, classifier),
@@ -172,7 +172,7 @@ def _run_here(arguments: argparse.Namespace, classifier: Classifier, request: Re
     else:
         from quia.show.batch import text
 
-        write(text(summary, rules, output=arguments.output, rejects=arguments.rejects, seconds=seconds))
+        say(text(summary, rules, output=arguments.output, rejects=arguments.rejects, seconds=seconds))
     return 3 if summary.incomplete else 0
 
 
@@ -235,5 +235,5 @@ def _run_on_spark(arguments: argparse.Namespace, classifier: Classifier, request
     rows = spark.run(
         classifier, request, arguments.data, arguments.output, ids=arguments.id, delimiter=arguments.delimiter
     )
-    print(f"quia: {rows:,} rows explained into {arguments.output}", file=sys.stderr)  # noqa: T201
+    tell(f"quia: {rows:,} rows explained into {arguments.output}")
     return 0

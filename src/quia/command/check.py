@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING, Any
 
 from quia.command import Subparsers, add_model, load_model, model_options
+from quia.command.instance import features_of
 from quia.command.numbers import seconds_of
+from quia.command.parsing import help_width
 from quia.command.possible import add_given
 from quia.command.progress import working
-from quia.command.streams import write, write_json
+from quia.command.streams import write_json
+from quia.command.terminal import say, tell
 from quia.errors import FormatError, GraphError, QuiaError, listed, with_article
 from quia.show.words import plural
+from quia.show.wrapping import wrapped
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -26,11 +29,12 @@ def add(subparsers: Subparsers) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "check",
-        help="what is in a model, and is it sound",
+        usage="quia check MODEL [--data FILE.csv] [options]",
         description="Reads a model, checks it, and says what is in it and what had to be changed to explain it. Where"
         " there are constraints, its own or given here, also: whether they can be met, which classes they leave"
         " impossible, and which rows break them.",
-        epilog="example: quia check examples/admissions.json --given 'Essay=pass -> Interview=pass'",
+        notes=_formats(),
+        examples=("quia check examples/admissions.json --given 'Essay=pass -> Interview=pass'",),
     )
     add_model(parser)
     parser.add_argument(
@@ -63,6 +67,15 @@ def add(subparsers: Subparsers) -> None:
     parser.set_defaults(run=run)
 
 
+def _formats() -> str:
+    """Every format of a model, a line each."""
+    from quia.load import FORMATS
+
+    width = max(map(len, FORMATS))
+    lines = (f"  {name:<{width}}  {each.about}" for name, each in FORMATS.items())
+    return wrapped("\n".join(["", "formats, told by a file's content or by --format NAME:", *lines]), help_width())
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Check, print; 1 if the model is not sound, does not decide as the data say, or constraints are not met."""
     if arguments.predicted is not None and arguments.data is None:
@@ -73,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
         _refuse_unrecognised(arguments)
         if arguments.json:
             write_json({"schema": "quia/check/1", "sound": False, "fault": str(fault)})
-        print(f"quia: not sound: {fault}", file=sys.stderr)  # noqa: T201
+        tell(f"quia: not sound: {fault}")
         return 1
     facts, findings = describe(classifier), _findings(arguments, classifier)
     compares = arguments.data is not None and (model is not None or arguments.predicted is not None)
@@ -88,11 +101,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         write_json(facts, indent=2)
     else:
-        write("\n".join([_text(arguments.model, facts), *(findings.lines() if findings is not None else ())]))
+        say("\n".join([_text(arguments.model, facts), *(findings.lines() if findings is not None else ())]))
         for bias in biases:
-            write(f"  {bias['feature']}: {bias['text']}")
+            say(f"  {bias['feature']}: {bias['text']}")
         if agreed is not None:
-            write(f"  the model's own decisions: {agreed}")
+            say(f"  the model's own decisions: {agreed}")
     if agreed is not None and not agreed.holds:
         return 1
     return 0 if findings is None else findings.exit_code
@@ -104,7 +117,8 @@ def _biases(arguments: argparse.Namespace, classifier: Classifier) -> list[dict[
         return []
     from quia.command.check_bias import found
 
-    return [found(arguments, classifier, name) for name in arguments.protected]
+    named = features_of(arguments.protected, classifier, "--protected")
+    return [found(arguments, classifier, name) for name in named]
 
 
 def _findings(arguments: argparse.Namespace, classifier: Classifier) -> Findings | None:

@@ -13,7 +13,10 @@ from quia.errors import Unsupported
 def add(subparsers: Subparsers) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
-        "convert", help="write a model as quia's JSON", description="Reads a model and writes it as quia's JSON."
+        "convert",
+        usage="quia convert MODEL -o FILE [options]",
+        description="Reads a model and writes it as quia's JSON.",
+        examples=("quia convert examples/credit_scorecard.csv -o card.json",),
     )
     add_model(parser)
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where to; - is stdout")

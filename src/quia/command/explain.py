@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from typing import TYPE_CHECKING
 
 from quia.command import Subparsers, add_model
+from quia.command.instance import features_of
 from quia.command.numbers import limit_of, whole
 from quia.command.progress import working
 from quia.command.question import add_form, add_question, add_timeout, explained, form_of, timeout_of
 from quia.command.streams import write, write_json
+from quia.command.terminal import paint_of, width_of
 from quia.errors import Unsupported
 
 if TYPE_CHECKING:
+    from quia.answer import Answer
     from quia.explanation import Explanation
-    from quia.show.text import Paint
 
 
 def add(subparsers: Subparsers) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "explain",
-        help="why a model decided as it did",
+        usage="quia explain MODEL --set FEATURE=VALUE … [options]\n"
+        "       quia explain MODEL --data FILE.csv --row N [options]",
         description="Why a model decided on an instance as it did, and what would change the decision.",
-        epilog="example: quia explain examples/admissions.json --set SAT=1400 --set GPA=medium --set Essay=fail"
-        " --set Interview=fail",
+        examples=(
+            "quia explain examples/admissions.json --set SAT=1400 --set GPA=medium --set Essay=fail"
+            " --set Interview=fail",
+            "quia explain examples/loan.json --data examples/loans.csv --row 5 --against grant --frozen age,sex",
+        ),
     )
     add_model(parser)
     add_question(parser)
@@ -59,8 +64,6 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Explain, print, and say by the exit code whether time was enough."""
-    from quia.show.text import explanation_text
-
     explanation = explained(arguments)
     if arguments.reason_codes is not None:
         return _reason_codes(arguments, explanation)
@@ -70,10 +73,10 @@ def run(arguments: argparse.Namespace) -> int:
             limit=limit,
             timeout=timeout_of(arguments, explanation),
             shortest=arguments.shortest,
-            protected=arguments.protected,
+            protected=features_of(arguments.protected, explanation.classifier, "--protected"),
             **form_of(arguments),
         )
-        shown = answer.to_dict() if arguments.json else explanation_text(answer, paint=_paint())
+        shown = answer.to_dict() if arguments.json else _text(answer)
     if isinstance(shown, str):
         write(shown)
     else:
@@ -83,6 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _reason_codes(arguments: argparse.Namespace, explanation: Explanation) -> int:
     """Print the principal reasons instead."""
+    from quia.show.codes import codes_text
+
     asked = [f"--{name}" for name in ("protected", "shortest", "states", "sets", "all") if getattr(arguments, name)]
     if asked:
         raise Unsupported(
@@ -94,17 +99,11 @@ def _reason_codes(arguments: argparse.Namespace, explanation: Explanation) -> in
     if arguments.json:
         write_json(codes.to_dict(), indent=2)
     else:
-        write(str(codes))
+        write(codes_text(codes, paint=paint_of(sys.stdout), width=width_of(sys.stdout)))
     return 0 if codes.is_shortest else 3
 
 
-def _paint() -> Paint:
-    from quia.show.text import coloured, plain
+def _text(answer: Answer) -> str:
+    from quia.show.text import explanation_text
 
-    wants_colour = (
-        sys.stdout is not None
-        and sys.stdout.isatty()
-        and "NO_COLOR" not in os.environ
-        and os.environ.get("TERM") != "dumb"
-    )
-    return coloured if wants_colour else plain
+    return explanation_text(answer, paint=paint_of(sys.stdout), width=width_of(sys.stdout))

@@ -6,12 +6,15 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from quia.command import distinct
 from quia.errors import InstanceError, did_you_mean, listed, shown
 from quia.files import decode, read_bytes, reading
 from quia.rows import open_rows
+
+if TYPE_CHECKING:
+    from quia.classifier import Classifier
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,6 +63,34 @@ def pair(text: str, features: Sequence[str], option: str) -> tuple[str, str]:
         f"{option} names {shown(name)}, which is no feature; features are {listed(features)}"
         f"{did_you_mean(name, features)}"
     )
+
+
+def features_of(texts: Sequence[str], classifier: Classifier, option: str, also: Sequence[str] = ()) -> list[str]:
+    """The features that a repeated option names, one each time or several with commas; others are left to be refused.
+
+    `also` are columns that may be named as well.
+
+    >>> from quia import DecisionGraph, Variable
+    >>> age, sex = Variable.numeric("age", [30]), Variable.nominal("sex", ["F", "M"])
+    >>> graph = DecisionGraph.build([age, sex], ["no"], [-1], [0], [()])
+    >>> features_of(["age,sex"], graph, "--frozen"), features_of(["sex", "age"], graph, "--frozen")
+    (['age', 'sex'], ['sex', 'age'])
+    """
+    known = [*(variable.name for variable in classifier.variables), *also]
+    found: list[str] = []
+    for text in texts:
+        pieces = [piece.strip() for piece in text.split(",")]
+        if text in known or len(pieces) == 1:
+            found.append(text)
+            continue
+        for piece in pieces:
+            if piece not in known:
+                raise InstanceError(
+                    f"{option} is {shown(text)}, and {shown(piece)} is no feature{did_you_mean(piece, known)}; give"
+                    f" features with commas between them, or {option} FEATURE for each"
+                )
+        found += pieces
+    return found
 
 
 def _from_json(file: str) -> dict[str, Any]:

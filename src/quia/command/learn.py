@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from quia.command import Subparsers, refuse_same_files
 from quia.command.possible import add_given, given_files, with_given_of
 from quia.command.progress import working
 from quia.command.streams import write_document
+from quia.command.terminal import tell
 
 
 def add(subparsers: Subparsers) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "learn",
-        help="learn a tree from a table",
-        description="Learns a decision tree from a CSV table and writes it as quia's JSON.",
-        epilog="example: quia learn loans.csv -o tree.json && quia explain tree.json --data loans.csv --row 7",
+        usage="quia learn DATA.csv -o FILE [--target COLUMN] [options]",
+        description="Learns a decision tree from a CSV table, as large as cross-validation finds good, and writes it as"
+        " quia's JSON.",
+        examples=(
+            "quia learn examples/loans.csv -o tree.json",
+            "quia explain tree.json --data examples/loans.csv --row 5",
+        ),
     )
     parser.add_argument("data", metavar="DATA.csv", help="a table whose first line names the columns (.gz is fine)")
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where the tree goes; - is stdout")
@@ -26,6 +30,13 @@ def add(subparsers: Subparsers) -> None:
         "--min-rows", metavar="N", type=int, default=5, help="fewest rows in a leaf (default 5, at least 1)"
     )
     parser.add_argument("--max-depth", metavar="N", type=int, help="greatest depth, from 1 on (scikit-learn only)")
+    parser.add_argument(
+        "--no-prune",
+        dest="prune",
+        action="store_false",
+        help="keep the tree as it is grown within --min-rows and --max-depth, instead of pruning it as far as"
+        " cross-validation finds it as good (scikit-learn only)",
+    )
     parser.add_argument(
         "--seed", metavar="N", type=int, default=0, help="which rows are kept apart for testing: a number from 0 on"
     )
@@ -50,8 +61,9 @@ def run(arguments: argparse.Namespace) -> int:
             seed=arguments.seed,
             max_depth=arguments.max_depth,
             min_rows=arguments.min_rows,
+            prune=arguments.prune,
             weka_jar=arguments.weka_jar,
         )
     write_document(json.dumps(with_given_of(arguments, learned.classifier)), arguments.output)
-    print(learned.report, file=sys.stderr)  # noqa: T201
+    tell(str(learned.report))
     return 0

@@ -89,8 +89,8 @@ def possible_of(arguments: argparse.Namespace, classifier: Classifier) -> dict[s
     near = (instance.pair(text, names, "--near") for text in arguments.near)
     return {
         "within": within_of(arguments, variables),
-        "only_up": arguments.only_up,
-        "only_down": arguments.only_down,
+        "only_up": instance.features_of(arguments.only_up, classifier, "--only-up"),
+        "only_down": instance.features_of(arguments.only_down, classifier, "--only-down"),
         "near": {name: _distance(name, said) for name, said in distinct(near, "--near").items()} or None,
         "given": checked(given_of(arguments), variables) or None,
     }

@@ -101,7 +101,7 @@ def explained(arguments: argparse.Namespace) -> Explanation:
         classifier,
         given,
         against=arguments.against,
-        frozen=arguments.frozen,
+        frozen=instance.features_of(arguments.frozen, classifier, "--frozen"),
         costs=costs or None,
         data=_reference(classifier, arguments.reference),
         **possible_of(arguments, classifier),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from quia.command import Subparsers, add_model, model_files, refuse_same_files
 from quia.command.identity import page_facts
+from quia.command.instance import features_of
 from quia.command.numbers import limit_of, shape_of
 from quia.command.possible import given_files
 from quia.command.progress import working
@@ -18,10 +19,10 @@ def add(subparsers: Subparsers) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "report",
-        help="one decision as one page",
+        usage="quia report MODEL --set FEATURE=VALUE … -o FILE [options]\n"
+        "       quia report MODEL --data FILE.csv --row N -o FILE [options]",
         description="Writes why a model decided as it did as one HTML file that needs no network and no other file.",
-        epilog="example: quia report examples/admissions.json --set SAT=1400 --set GPA=medium --set Essay=fail"
-        " --set Interview=fail -o page.html",
+        examples=("quia report examples/loan.json --data examples/loans.csv --row 5 -o page.html",),
     )
     add_model(parser)
     add_question(parser)
@@ -53,7 +54,10 @@ def run(arguments: argparse.Namespace) -> int:
     timeout = timeout_of(arguments, explanation)
     with working("looking for reasons"):
         answer = explanation.answer(
-            limit=arguments.limit, timeout=timeout, protected=arguments.protected, **form_of(arguments)
+            limit=arguments.limit,
+            timeout=timeout,
+            protected=features_of(arguments.protected, explanation.classifier, "--protected"),
+            **form_of(arguments),
         )
         text = page(
             explanation,

@@ -30,9 +30,9 @@ def add(subparsers: Subparsers) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "serve",
-        help="ask a model 'what if' on a local web page",
+        usage="quia serve [MODEL] [options]",
         description="A web page on this machine: choose or drop a model, change facts, see the reasons change.",
-        epilog="example: quia serve examples/admissions.json",
+        examples=("quia serve examples/loan.json --data examples/loans.csv --open",),
     )
     parser.add_argument("model", metavar="MODEL", nargs="?", help="a model's file, or a folder of them")
     parser.add_argument("--format", metavar="NAME", help="read MODEL as this format, whatever it looks like")

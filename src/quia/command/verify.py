@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
 from quia.command import Subparsers, add_model, instance
 from quia.command.numbers import seconds_of
 from quia.command.possible import add_possible
 from quia.command.question import add_why
-from quia.command.streams import write, write_json
+from quia.command.streams import write_json
+from quia.command.terminal import paint_of, say
 from quia.errors import QuiaError
 
 if TYPE_CHECKING:
     from quia.auditing.checked import Checked
+    from quia.show.text import Paint
 
 _MOST_SHOWN = 50
 """How many refuted claims are printed; --json has all."""
@@ -25,12 +28,15 @@ def add(subparsers: Subparsers) -> None:
     """Register the command."""
     parser = subparsers.add_parser(
         "verify",
-        help="are the claims of an audit true, or is a reason one",
+        usage="quia verify MODEL AUDIT.json [options]\n"
+        "       quia verify MODEL --set FEATURE=VALUE … --sufficient 'FEATURE CONDITION' …",
         description="Checks every claim of an audit, or that a single reason is one, with code that shares nothing with"
         " what found it.",
-        epilog="""examples: quia verify model.json audit.json;
-        quia verify examples/admissions.json --set SAT=1400 --set GPA=medium --set Essay=fail --set Interview=fail
-        --sufficient 'Essay=fail' --sufficient 'Interview=fail' --class Reject""",
+        examples=(
+            "quia verify examples/loan.json audit.json",
+            "quia verify examples/admissions.json --set SAT=1400 --set GPA=medium --set Essay=fail"
+            " --set Interview=fail --sufficient Essay=fail --sufficient Interview=fail --class Reject",
+        ),
     )
     add_model(parser)
     parser.add_argument("audit", metavar="AUDIT.json", nargs="?", help="what `quia audit --json` wrote")
@@ -76,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         write_json(found.to_dict(), indent=2)
     else:
-        write(text(name, found))
+        say(text(name, found, paint=paint_of(sys.stdout)))
     return 1 if found.count("refuted") else 0 if found.holds else 3
 
 
@@ -88,7 +94,7 @@ def _refuse(arguments: argparse.Namespace, what: str, options: tuple[str, ...]) 
             raise QuiaError(f"--{shown} is about {what}; {instead}")
 
 
-def text(name: str, found: Checked) -> str:
+def text(name: str, found: Checked, *, paint: Paint = lambda text, _style: text) -> str:
     """How many claims hold; those that are refuted, with what is right; how many were not checked, and why."""
     from quia.show.words import plural
 
@@ -97,9 +103,11 @@ def text(name: str, found: Checked) -> str:
     counts += [f"{found.count('not checked'):,} not checked"] * bool(found.count("not checked"))
     lines = [f"{name}: {plural(len(found.claims), 'claim')}: {', '.join(counts)}"]
     if len(found.claims) <= _FEW:
-        lines += [f"  holds: {claim.says}" for claim in found.having("holds")]
+        lines += [f"  {paint('holds', 'good')}: {claim.says}" for claim in found.having("holds")]
     refuted = list(found.having("refuted"))
-    lines += [f"  refuted: {claim.place}: {claim.says}: {claim.why}" for claim in refuted[:_MOST_SHOWN]]
+    lines += [
+        f"  {paint('refuted', 'bad')}: {claim.place}: {claim.says}: {claim.why}" for claim in refuted[:_MOST_SHOWN]
+    ]
     if len(refuted) > _MOST_SHOWN:
         lines.append(f"  … and {len(refuted) - _MOST_SHOWN:,} more, which --json has")
     reasons: dict[str, int] = {}

@@ -71,7 +71,7 @@ def _reason(
             reason,
             kind,
             against=arguments.against,
-            frozen=arguments.frozen,
+            frozen=instance.features_of(arguments.frozen, classifier, "--frozen"),
             maximal=arguments.maximal,
             intervals=not arguments.sets,
             timeout=arguments.timeout,

@@ -61,10 +61,10 @@ def _looks_like_scorecard(head: bytes) -> bool:
     return looks_like(head)
 
 
-def _lacks_of_scorecard(head: bytes) -> str | None:
+def _lacks_of_scorecard(head: bytes, file: str) -> str | None:
     from quia.load.scorecard_rows import no_card
 
-    return no_card(head)
+    return no_card(head, file)
 
 
 FORMATS = {
@@ -254,9 +254,7 @@ def check_options(name: str, options: dict[str, Any], known: tuple[str, ...]) ->
 
 def _check_format(name: str) -> str:
     if name not in FORMATS:
-        raise Unsupported(
-            f"there is no format {shown(name)}{did_you_mean(name, FORMATS)}", cure=f"formats are {listed(FORMATS)}"
-        )
+        raise Unsupported(f"there is no format {shown(name)}{did_you_mean(name, FORMATS)}", cure=_LISTED)
     return name
 
 
@@ -271,9 +269,20 @@ def _detect_format(data: bytes, file: str) -> str:
             return name
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise not_utf8(file)
-    if data.strip() and (lacking := _lacks_of_scorecard(data[:4096])):
+    if not data.strip():
+        raise FormatError("is empty, so there is no model in it", file=file)
+    for begins, table in _TABLES.items():
+        if data.startswith(begins):
+            raise FormatError(
+                f"is {table}, not a model; save its rows as CSV and learn a tree from them: quia learn rows.csv -o"
+                " tree.json",
+                file=file,
+            )
+    if lacking := _lacks_of_scorecard(data[:4096], file):
         raise FormatError(lacking, file=file)
-    formats = "; ".join(f"{name}: {known.about}" for name, known in FORMATS.items())
-    begins = shown(data.lstrip()[:30].decode("utf-8", "replace"))
-    fault = f"begins with {begins}, which is no format known here" if data.strip() else "is empty"
-    raise FormatError(f"{fault}; formats are {formats}", file=file)
+    begins_with = shown(data.lstrip()[:30].decode("utf-8", "replace"))
+    raise FormatError(f"begins with {begins_with}, which is no format known here; {_LISTED}", file=file)
+
+
+_TABLES = {b"PAR1": "a Parquet table", b"ARROW1": "an Arrow table"}
+_LISTED = "`quia check --help` lists those that are"

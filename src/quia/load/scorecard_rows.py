@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -103,24 +104,27 @@ def _column(table: RowFile, kind: str) -> int:
             raise FormatError(f"has two columns called {shown(spelling)}; rename one", file=table.file, line=table.line)
         if spelling in names:
             return names.index(spelling)
-    raise FormatError(_lacking(table.names), file=table.file, line=table.line)
+    raise FormatError(_lacking(table.names, table.file), file=table.file, line=table.line)
 
 
-def no_card(head: bytes) -> str | None:
+def no_card(head: bytes, file: str) -> str | None:
     """What a table that begins so lacks to be a scorecard; None if it is no table."""
     names, *others = _split(head)
     is_table = all(len(row) == len(names) for row in others if any(row))
     is_text = all(name.isprintable() and "\ufffd" not in name for name in names)
-    return _lacking(names) if len(names) > 1 and is_table and is_text else None
+    return _lacking(names, file) if len(names) > 1 and is_table and is_text else None
 
 
-def _lacking(names: Sequence[str]) -> str:
+def _lacking(names: Sequence[str], file: str) -> str:
     """What is said of a table that lacks columns of a scorecard."""
     spelled = {name.strip().casefold() for name in names}
     missing = [kind for kind, spellings in COLUMNS.items() if spelled.isdisjoint(spellings)]
-    card = f"a scorecard has the columns {listed(COLUMNS)}; this file has"
     if len(missing) == len(COLUMNS):
-        return f"{card} {listed(names)}, and if these are rows to learn from, `quia learn` makes a tree of them"
+        return (
+            f"is a table of rows, not a model; learn a tree from them: quia learn {shlex.quote(file)} -o tree.json"
+            f" (a scorecard would have the columns {listed(COLUMNS)})"
+        )
+    card = f"a scorecard has the columns {listed(COLUMNS)}; this file has"
     known = {name for spellings in COLUMNS.values() for name in spellings}
     hinted = [n if n.strip().casefold() in known else f"{n}{did_you_mean(n.strip(), missing)}" for n in names]
     return f"{card} {listed(hinted)}, but no {' and no '.join(map(shown, missing))}"

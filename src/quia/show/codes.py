@@ -6,8 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 from quia.cuts import number_text
-from quia.literal import together
+from quia.show.text import Paint, plain, together_words
 from quia.show.words import percent, plural
+from quia.show.wrapping import line_of, wrapped
 
 if TYPE_CHECKING:
     from quia.reason_codes import ReasonCode, ReasonCodes
@@ -27,22 +28,29 @@ def points_text(points: float) -> str:
     return number_text(round(points, decimals)) if decimals else str(round(points))
 
 
-def codes_text(codes: ReasonCodes) -> str:
+def codes_text(codes: ReasonCodes, *, paint: Paint = plain, width: int | None = None) -> str:
     """The decision, its principal reasons in order, the rule that they are of, and how many others are as short."""
-    lines = [decided_text(codes), ""]
+    lines = [wrapped(decided_text(codes, paint), width), ""]
     if not codes.codes:
         return "\n".join([*lines, "No feature is a reason: nothing can change this decision."])
-    lines.append(_heading(codes))
-    lines += [f"  {code.rank}. {code.feature}, now {code.now}{_gain(code)}: {_advice(code)}" for code in codes.codes]
-    return "\n".join([*lines, "", rule(codes), *beside(codes)])
+    lines.append(paint(_heading(codes), "strong"))
+    for code in codes.codes:
+        told = [f"{code.rank}.", paint(code.feature, "feature") + ",", f"now {code.now}{'' if _gain(code) else ':'}"]
+        if _gain(code):
+            told = [*told[:2], f"{told[2]},", *f"{_gain(code).removeprefix(', ')}:".split(" ")]
+        lines.append(line_of([*told, *_advice(code, paint)], width, indent=2, hang=3))
+    return "\n".join(
+        [*lines, "", line_of(_rule_words(codes, paint), width), *(wrapped(line, width) for line in beside(codes))]
+    )
 
 
-def decided_text(codes: ReasonCodes) -> str:
+def decided_text(codes: ReasonCodes, paint: Paint = plain) -> str:
     """The decision, and how far it is from another one."""
+    decision = paint(codes.decision, "strong")
     if codes.missing is None or codes.instead is None:
         against = "" if codes.against is None else f" (why not {codes.against}?)"
-        return f"Decision: {codes.decision}{against}"
-    return f"Decision: {codes.decision}, {_points(codes.missing)} from {codes.instead}"
+        return f"Decision: {decision}{against}"
+    return f"Decision: {decision}, {_points(codes.missing)} from {codes.instead}"
 
 
 def _points(points: float) -> str:
@@ -69,10 +77,10 @@ def _gain(code: ReasonCode) -> str:
     return f", could gain {gain_text(code)}" if code.points is not None else ""
 
 
-def _advice(code: ReasonCode) -> str:
+def _advice(code: ReasonCode, paint: Paint) -> list[str]:
     if code.alone:
-        return f"{code.favourable} alone would change the decision"
-    return f"favourable is {favourable(code)}"
+        return [paint(str(code.favourable), "good"), "alone would change the decision"]
+    return ["favourable is", paint(favourable(code), "good")]
 
 
 def favourable(code: ReasonCode) -> str:
@@ -88,8 +96,12 @@ def favourable(code: ReasonCode) -> str:
 
 def rule(codes: ReasonCodes) -> str:
     """What forces the decision."""
-    stays = f"it is {codes.decision}" if codes.against is None else f"it is not {codes.against}"
-    return f"As long as {together(codes.reason.literals)}, {stays}, whatever the rest."
+    return " ".join(_rule_words(codes))
+
+
+def _rule_words(codes: ReasonCodes, paint: Paint = plain) -> list[str]:
+    stays = f"it is {codes.decision}," if codes.against is None else f"it is not {codes.against},"
+    return ["As long as", *together_words(codes.reason.literals, paint, ","), stays, "whatever the rest."]
 
 
 def beside(codes: ReasonCodes) -> list[str]:

@@ -8,7 +8,8 @@ from quia.answer import Answer
 from quia.cuts import number_text
 from quia.literal import State
 from quia.show.html_section import fold
-from quia.show.markup import Markup, element, short
+from quia.show.markup import Child, Markup, element, short
+from quia.show.svg import Axis, rounded, shape, svg
 from quia.show.words import Facts, plural
 from quia.values import readable_value
 from quia.variables import UNKNOWN, Variable
@@ -16,6 +17,7 @@ from quia.variables import UNKNOWN, Variable
 MOST_CELLS = 48
 MOST_ROWS = 60
 MOST_LISTED = 1_000
+_WIDE, _HIGH = 96, 10
 
 
 def table(
@@ -104,20 +106,14 @@ def _strip(variable: Variable, state: int) -> Markup | str:
     if variable.is_line:
         return _place(variable, state)
     size = variable.size
-    label = f"state {state + 1} of {size}"
     cells = size if size <= MOST_CELLS else MOST_CELLS
-    wide = 96 / cells
+    wide = _WIDE / cells
     at = state if size <= MOST_CELLS else min(state * cells // size, cells - 1)
-    ticks = "".join(f"M{place * wide:.1f} 0v10" for place in range(1, cells))
-    return element(
-        "svg",
-        element("rect", class_="track", width=96, height=10, rx=2),
-        element("rect", class_="here", x=f"{at * wide:.1f}", width=f"{max(wide, 2):.1f}", height=10, rx=2),
-        element("path", d=ticks, class_="ticks") if ticks else None,
-        viewBox="0 0 96 10",
-        class_="strip",
-        role="img",
-        aria_label=label,
+    ticks = "".join(f"M{rounded(place * wide)} 0v{_HIGH}" for place in range(1, cells))
+    return _drawn(
+        shape("rect", class_="here", x=at * wide, width=max(wide, 2.0), height=_HIGH, rx=2),
+        shape("path", d=ticks, class_="ticks") if ticks else None,
+        label=f"state {state + 1} of {size}",
     )
 
 
@@ -125,14 +121,11 @@ def _place(variable: Variable, state: int) -> Markup | str:
     """Where a line's number is in its range."""
     if variable.range is None or variable.is_missing_state(state):
         return _among(variable)
-    low, high = variable.range
-    share = (variable.number(state) - low) / (high - low) if high > low else 0.5
-    return element(
-        "svg",
-        element("rect", class_="track", width=96, height=10, rx=2),
-        element("rect", class_="here", x=f"{share * 93:.1f}", width=3, height=10, rx=1),
-        viewBox="0 0 96 10",
-        class_="strip",
-        role="img",
-        aria_label=f"in its range {_among(variable)}",
-    )
+    share = Axis(*variable.range, 0, _WIDE - 3).at(variable.number(state))
+    here = shape("rect", class_="here", x=share, width=3, height=_HIGH, rx=1)
+    return _drawn(here, label=f"in its range {_among(variable)}")
+
+
+def _drawn(*parts: Child, label: str) -> Markup:
+    track = shape("rect", class_="track", width=_WIDE, height=_HIGH, rx=2)
+    return svg(_WIDE, _HIGH, track, *parts, label=label, class_="strip")

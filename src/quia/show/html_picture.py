@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from quia.show.markup import Child, Markup, element, join, short
 from quia.show.strips import Extents, Span, Strip, Tick, strips
+from quia.show.svg import percent, shape, stretched, svg
 from quia.show.words import plural
 
 if TYPE_CHECKING:
@@ -84,12 +85,12 @@ def _legend(answer: Answer, other: str | None, drawn: Sequence[Strip]) -> Markup
 
 def _sign(kind: str) -> Markup:
     drawn = {
-        "allowed": element("rect", class_="allowed", y=3, width=22, height=8, rx=2),
-        "data": element("rect", class_="data", y=9, width=22, height=2),
-        "now": element("circle", class_="now", cx=11, cy=7, r=5),
-        "led": join([element("path", class_="way", d="M1 7H15"), element("path", class_="head", d="M21 7l-8 -4v8z")]),
+        "allowed": shape("rect", class_="allowed", y=3, width=22, height=8, rx=2),
+        "data": shape("rect", class_="data", y=9, width=22, height=2),
+        "now": shape("circle", class_="now", cx=11, cy=7, r=5),
+        "led": join([shape("path", class_="way", d="M1 7H15"), shape("path", class_="head", d="M21 7l-8 -4v8z")]),
     }
-    return element("svg", drawn[kind], width=22, height=14, class_="sign", aria_hidden="true")
+    return svg(22, 14, drawn[kind], sized=True, class_="sign")
 
 
 def _row(strip: Strip) -> Markup:
@@ -113,7 +114,7 @@ def _row(strip: Strip) -> Markup:
 def _drawn(strip: Strip) -> Markup:
     """The strip; its places are percentages, so that it is as wide as there is room, and its letters are not."""
     middle = _TOP + _BAR / 2
-    parts: list[Child] = [element("rect", class_="track", y=_TOP, width="100%", height=_BAR, rx=3)]
+    parts: list[Child] = [shape("rect", class_="track", y=_TOP, width="100%", height=_BAR, rx=3)]
     parts += [_bar(span, "allowed", _TOP, _BAR) for span in strip.because]
     parts += [_bar(span, "leads", _TOP, _BAR) for span in strip.change]
     if strip.data is not None:
@@ -123,23 +124,23 @@ def _drawn(strip: Strip) -> Markup:
     parts += [_tick(tick, is_labelled=tick in labelled) for tick in strip.ticks]
     if strip.arrow is not None:
         start, end = strip.arrow
-        parts.append(element("line", class_="way", x1=_percent(start), x2=_percent(end), y1=middle, y2=middle))
+        parts.append(shape("line", class_="way", x1=percent(start), x2=percent(end), y1=middle, y2=middle))
         back = 7 if end < start else -7
-        head = element("path", class_="head", d=f"M0 {middle:g}l{back} -5v10z")
-        parts.append(element("svg", head, x=_percent(end), overflow="visible"))
+        head = shape("path", class_="head", d=f"M0 {middle:g}l{back} -5v10z")
+        parts.append(shape("svg", head, x=percent(end), overflow="visible"))
     if strip.at is not None:
-        parts.append(element("circle", class_="now", cx=_percent(strip.at), cy=middle, r=5))
+        parts.append(shape("circle", class_="now", cx=percent(strip.at), cy=middle, r=5))
     told = f"{strip.feature}: now {strip.now}"
     told += f"; the reason needs {strip.condition}" if strip.condition else ""
     told += f"; the change needs {strip.changed}" if strip.changed else ""
     high = _HIGH if strip.ticks else _TOP * 2 + _BAR
-    return element("svg", parts, height=high, class_="drawn", role="img", aria_label=short(told, 400))
+    return stretched(high, parts, label=short(told, 400), class_="drawn")
 
 
 def _bar(span: Span, kind: str, top: float, high: float) -> Markup:
     wide = max(span.end - span.start, 0.004)
     start = min(span.start, 1 - wide)
-    return element("rect", class_=kind, x=_percent(start), y=f"{top:g}", width=_percent(wide), height=f"{high:g}", rx=3)
+    return shape("rect", class_=kind, x=percent(start), y=top, width=percent(wide), height=high, rx=3)
 
 
 def _cells(names: Sequence[str]) -> list[Child]:
@@ -148,14 +149,14 @@ def _cells(names: Sequence[str]) -> list[Child]:
         return []
     wide = 1 / len(names)
     borders: list[Child] = [
-        element("line", class_="border", x1=_percent(n * wide), x2=_percent(n * wide), y1=_TOP, y2=_TOP + _BAR)
+        shape("line", class_="border", x1=percent(n * wide), x2=percent(n * wide), y1=_TOP, y2=_TOP + _BAR)
         for n in range(1, len(names))
     ]
     return borders + [
         element(
             "g",
             element("title", short(name, 80)),
-            element("rect", class_="cell", x=_percent(n * wide), width=_percent(wide), y=_TOP, height=_BAR),
+            shape("rect", class_="cell", x=percent(n * wide), width=percent(wide), y=_TOP, height=_BAR),
         )
         for n, name in enumerate(names)
     ]
@@ -173,14 +174,10 @@ def _labelled(ticks: Sequence[Tick], near: float) -> list[Tick]:
 
 def _tick(tick: Tick, *, is_labelled: bool) -> Markup:
     anchor = "start" if tick.at < 0.04 else "end" if tick.at > 0.92 else "middle"
-    at = _percent(tick.at)
+    at = percent(tick.at)
     return join(
         [
-            element("line", class_="tick", x1=at, x2=at, y1=_TOP - 2, y2=_TOP + _BAR + 2),
-            element("text", short(tick.text, 14), x=at, y=_HIGH - 4, text_anchor=anchor) if is_labelled else None,
+            shape("line", class_="tick", x1=at, x2=at, y1=_TOP - 2, y2=_TOP + _BAR + 2),
+            shape("text", short(tick.text, 14), x=at, y=_HIGH - 4, text_anchor=anchor) if is_labelled else None,
         ]
     )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2f}%"

@@ -12,6 +12,7 @@ from quia.score_moves import Moves, moves_of, points_of, scoring
 from quia.show.codes import points_text
 from quia.show.html_section import section
 from quia.show.markup import Markup, element, short
+from quia.show.svg import shape, svg
 from quia.show.words import Facts, plural
 from quia.values import readable_value
 
@@ -83,12 +84,6 @@ def _row(answer: Answer, facts: Facts, moves: Moves, v: int, own: float) -> Mark
 
 
 def _bar(share: float) -> Markup:
-    return element(
-        "svg",
-        element("rect", class_="track", width=96, height=10, rx=2),
-        element("rect", class_="here", width=f"{max(96 * share, 1):.1f}", height=10, rx=2),
-        viewBox="0 0 96 10",
-        class_="strip",
-        role="img",
-        aria_label=f"{round(100 * share)} % of the way from worst to best",
-    )
+    track = shape("rect", class_="track", width=96, height=10, rx=2)
+    here = shape("rect", class_="here", width=max(96 * share, 1.0), height=10, rx=2)
+    return svg(96, 10, track, here, label=f"{round(100 * share)} % of the way from worst to best", class_="strip")

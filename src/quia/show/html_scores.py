@@ -12,6 +12,7 @@ from quia.show.codes import points_text
 from quia.show.html_section import section
 from quia.show.markup import Child, Markup, element, join, short
 from quia.show.strips import scale, with_room
+from quia.show.svg import percent, shape, stretched
 from quia.show.words import plural
 
 if TYPE_CHECKING:
@@ -64,31 +65,31 @@ def _line(found: Standing, answer: Answer, classes: Sequence[str]) -> Markup:
     place, _ = scale([score, *found.cuts], low, high)
 
     def at(number: float) -> str:
-        return f"{100 * place(number):.2f}%"
+        return percent(place(number))
 
     borders = [low, *found.cuts, high]
     parts: list[Child] = []
     for label, (start, end) in enumerate(pairwise(borders)):
         kind = "allowed" if label in answer.question.keeps else "leads"
-        wide = f"{100 * (place(end) - place(start)):.2f}%"
+        wide = percent(place(end) - place(start))
         parts.append(
             element(
                 "g",
                 element("title", short(classes[label], 80)),
-                element("rect", class_=kind, x=at(start), y=_TOP, width=wide, height=_BAR),
+                shape("rect", class_=kind, x=at(start), y=_TOP, width=wide, height=_BAR),
             )
         )
     middle = _TOP + _BAR / 2
     nearest = min(found.cuts, key=lambda cut: abs(cut - score))
-    parts.append(element("line", class_="way", x1=at(score), x2=at(nearest), y1=middle, y2=middle))
+    parts.append(shape("line", class_="way", x1=at(score), x2=at(nearest), y1=middle, y2=middle))
     parts += [
-        element("line", class_="tick", x1=at(cut), x2=at(cut), y1=_TOP - 3, y2=_TOP + _BAR + 3)
+        shape("line", class_="tick", x1=at(cut), x2=at(cut), y1=_TOP - 3, y2=_TOP + _BAR + 3)
         for cut in found.cuts[:MOST_CUTS]
     ]
-    text = element("text", _cut_text(found, nearest), x=at(nearest), y=_HIGH - 3, text_anchor="middle")
-    parts += [text, element("circle", class_="now", cx=at(score), cy=middle, r=6)]
+    text = shape("text", _cut_text(found, nearest), x=at(nearest), y=_HIGH - 3, text_anchor="middle")
+    parts += [text, shape("circle", class_="now", cx=at(score), cy=middle, r=6)]
     label_text = f"The score {points_text(score)} on a line from {points_text(ends[0])} to {points_text(ends[1])}"
-    return element("svg", parts, height=_HIGH, class_="drawn score", role="img", aria_label=label_text)
+    return stretched(_HIGH, parts, label=label_text, class_="drawn score")
 
 
 def _bars(found: Standing, answer: Answer, classes: Sequence[str]) -> Markup:

@@ -55,10 +55,36 @@ def svg(
     )
 
 
+def stretched(height: float, *parts: Child, label: str | None = None, **attributes: Any) -> Markup:
+    """A drawing as wide as there is room, whose letters stay as they are: places across are told by `percent`.
+
+    >>> print(stretched(10, shape("rect", x=percent(0.25), width=percent(1 / 3), height=10), label="a third"))
+    <svg height="10" role="img" aria-label="a third"><rect x="25%" width="33.33%" height="10"/></svg>
+    """
+    return element(
+        "svg",
+        *parts,
+        height=rounded(height),
+        role=None if label is None else "img",
+        aria_label=label,
+        aria_hidden="true" if label is None else None,
+        **attributes,
+    )
+
+
+def percent(share: float) -> str:
+    """A place across a stretched drawing, from 0 to 1.
+
+    >>> percent(0.5), percent(1 / 3)
+    ('50%', '33.33%')
+    """
+    return f"{round(100 * share, 2) + 0.0:g}%"
+
+
 def svg_file(width: float, height: float, *parts: Child, label: str, style: str) -> Markup:
-    """A drawing as a file of its own, on its own style."""
-    look = element("style", trusted(style))
-    return svg(width, height, look, *parts, label=label, sized=True, xmlns=_NAMESPACE)
+    """A drawing as a file of its own, in its own style; each part is a line, so that people can read what changed."""
+    lines = [("\n", part) for part in (element("style", trusted(style)), *parts)]
+    return svg(width, height, *lines, "\n", label=label, sized=True, xmlns=_NAMESPACE)
 
 
 def shape(tag: str, /, *children: Child, **attributes: Any) -> Markup:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from quia.literal import all_of, together
+from quia.literal import beside_others, conjuncts
 from quia.reason import is_read_rounded
 from quia.show.words import SUPERFLUOUS, no_possible_change, possible_text
+from quia.show.wrapping import line_of, wrapped
 
 if TYPE_CHECKING:
     from quia.answer import Answer
+    from quia.counterfactual import Counterfactual
+    from quia.literal import Literal
     from quia.reason import Reason
     from quia.reasons import Reasons
 
 Paint = Callable[[str, str], str]
-"""A text and a style ('strong', 'good', 'faint') in, the text as the terminal shows it out."""
+"""A text and a style ('strong', 'good', 'bad', 'feature', 'faint') in, the text as the terminal shows it out."""
+
+_CODES = {"strong": "1", "good": "32", "bad": "31", "feature": "36", "faint": "2"}
 
 
 def plain(text: str, _style: str) -> str:
@@ -24,77 +29,115 @@ def plain(text: str, _style: str) -> str:
 
 
 def coloured(text: str, style: str) -> str:
-    """ANSI colours."""
-    code = {"strong": "1", "good": "32", "faint": "2"}[style]
-    return f"\x1b[{code}m{text}\x1b[0m"
+    """ANSI colours: few, and such that are read on light and on dark."""
+    return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if text else ""
 
 
-def explanation_text(answer: Answer, *, paint: Paint = plain) -> str:
-    """The decision, then why, then what would change it, and whether it is biased."""
+def explanation_text(answer: Answer, *, paint: Paint = plain, width: int | None = None) -> str:
+    """The decision, then why, then what would change it, and whether it is biased; in lines of at most that width."""
     decided = f"Decision: {paint(answer.decision, 'strong')}"
     if answer.against is not None:
         decided += f" (why not {answer.against}?)"
     lines = [decided]
     if answer.frozen:
-        lines.append(paint(f"Taken as given: {', '.join(answer.frozen)}", "faint"))
+        lines.append(paint(wrapped(f"Taken as given: {', '.join(answer.frozen)}", width), "faint"))
     if answer.question.told:
-        lines.append(paint(possible_text(answer.question.told), "faint"))
+        lines.append(paint(wrapped(possible_text(answer.question.told), width), "faint"))
     if answer.unknown:
-        lines.append(paint(_not_known(answer), "faint"))
-    lines += ["", _constant(answer)] if answer.is_constant else _reasons(answer, paint)
+        lines.append(paint(wrapped(_not_known(answer), width), "faint"))
+    lines += ["", wrapped(_constant(answer), width)] if answer.is_constant else _reasons(answer, paint, width)
     if answer.bias is not None:
-        lines += ["", f"The decision is {answer.bias}."]
+        lines += ["", wrapped(f"The decision is {answer.bias}.", width)]
     return "\n".join(lines)
 
 
-def _reasons(answer: Answer, paint: Paint) -> list[str]:
+def _reasons(answer: Answer, paint: Paint, width: int | None) -> list[str]:
     lines = []
     for found, said in ((answer.sufficient, _forced), (answer.necessary, _changed)):
         told = [
-            f"  {said(answer, reason)}{_proved(reason)}{_fitting(answer, reason, paint)}" for reason in found.as_shown()
+            _line([*said(answer, reason, paint), *_proved(reason).split(), *_fitting(answer, reason, paint)], width)
+            for reason in found.as_shown()
         ]
-        lines += ["", paint(_heading(found, len(told), answer.is_shortest), "strong"), *told]
+        lines += ["", paint(wrapped(_heading(found, len(told), answer.is_shortest), width), "strong"), *told]
     if answer.necessary.limit != 0:
-        lines += ["", paint(_changes_heading(answer), "strong")]
-    lines += [
-        f"  with {change.text}: {'' if change.certain else 'could be '}{paint(change.decision, 'good')}"
-        for change in answer.changes
-    ]
-    return lines
+        lines += ["", paint(wrapped(_changes_heading(answer), width), "strong")]
+    return lines + [_line(_change(change, paint), width) for change in answer.changes]
 
 
-def _forced(answer: Answer, reason: Reason) -> str:
+def _line(words: Sequence[str], width: int | None) -> str:
+    return line_of(words, width, indent=2, hang=4)
+
+
+def conditions(parts: Sequence[str], features: Sequence[str], paint: Paint, end: str = "") -> list[str]:
+    """Conditions as words that a line is not broken within, an `and` before each but the first."""
+    told = [_coloured_feature(part, feature, paint) for part, feature in zip(parts, features, strict=True)]
+    return [f"{'and ' if at else ''}{part}{end if at == len(told) - 1 else ''}" for at, part in enumerate(told)]
+
+
+def together_words(literals: Sequence[Literal], paint: Paint, end: str = "") -> list[str]:
+    """Literals that hold together, as such words."""
+    parts, where = conjuncts(literals)
+    features = [literal.feature for literal in literals]
+    if not where:
+        return conditions(parts, features, paint, end)
+    return [*conditions(parts, features, paint, ","), f"{where.removeprefix(', ')}{end}"]
+
+
+def _coloured_feature(part: str, feature: str, paint: Paint) -> str:
+    """A condition, which begins with its feature, maybe behind a bracket."""
+    bracket = "(" if part.startswith("(") and not feature.startswith("(") else ""
+    rest = part.removeprefix(bracket).removeprefix(feature)
+    return f"{bracket}{paint(feature, 'feature')}{rest}"
+
+
+def _forced(answer: Answer, reason: Reason, paint: Paint) -> list[str]:
     """What a sufficient reason says."""
     decided = answer.decision if answer.against is None else f"Not {answer.against}"
-    return f"{decided} because {together(reason.literals) or reason}, whatever the rest"
+    what = together_words(reason.literals, paint, ",") or [f"{reason},"]
+    return [decided, "because", *what, paint("whatever the rest", "faint")]
 
 
-def _changed(answer: Answer, reason: Reason) -> str:
+def _changed(answer: Answer, reason: Reason, paint: Paint) -> list[str]:
     """What a necessary reason says: a general one, which changes lead to another decision wherever they lead."""
     if not reason.is_general:
-        return f"could change with: {all_of(literal.denial for literal in reason)}"
+        parts = [beside_others(literal.denial) if len(reason) > 1 else literal.denial for literal in reason]
+        features = [literal.feature for literal in reason]
+        return ["could", "change", "with:", *conditions(parts, features, paint)]
     would = "could" if answer.unknown else "would"
     become = "change" if answer.against is None else f"be {answer.against}"
-    return f"{would} {become} with: {together(reason.changes)}"
+    return [f"{would} {become} with:", *together_words(reason.changes, paint)]
+
+
+def _change(change: Counterfactual, paint: Paint) -> list[str]:
+    """What a counterfactual says: changes, each with what it is now, and the class that they lead to."""
+    now = change.now or ("",) * len(change.changes)
+    parts = [
+        f"{literal} (now {value})" if value else str(literal)
+        for literal, value in zip(change.changes, now, strict=True)
+    ]
+    if len(parts) > 1:
+        parts = [beside_others(part) for part in parts]
+    perhaps = [] if change.certain else ["could", "be"]
+    return ["with", *conditions(parts, change.features, paint, ":"), *perhaps, paint(change.decision, "good")]
 
 
 def _proved(reason: Reason) -> str:
     """What is not proved of a reason, or that it says nothing new."""
     if reason.is_superfluous:
-        return f" ({SUPERFLUOUS})"
+        return f"({SUPERFLUOUS})"
     if not reason.is_widest and not is_read_rounded(reason):
-        return " (true, but not proved to be as wide as it can be)"
+        return "(true, but not proved to be as wide as it can be)"
     if reason.is_minimal:
         return ""
     enough = "enough for the decision" if reason.kind == "sufficient" else "enough to change it"
-    return f" ({enough}; time ran out before it was proved that all of it is needed)"
+    return f"({enough}; time ran out before it was proved that all of it is needed)"
 
 
-def _fitting(answer: Answer, reason: Reason, paint: Paint) -> str:
+def _fitting(answer: Answer, reason: Reason, paint: Paint) -> list[str]:
     """How many rows of the reference table a reason fits, if there is one."""
     if reason.rows is None or answer.rows is None:
-        return ""
-    return paint(f" (fits {reason.rows:,} of {answer.rows:,} rows)", "faint")
+        return []
+    return [paint(f"(fits {reason.rows:,} of {answer.rows:,} rows)", "faint")]
 
 
 def _not_known(answer: Answer) -> str:

@@ -13,13 +13,19 @@ _NOTHING = "'none'"
 
 
 def whole_file(
-    title: str, main: Child, *, styles: tuple[str, ...] = ("page.css",), script: str | None = None, data: Child = None
+    title: str,
+    main: Child,
+    *,
+    styles: tuple[str, ...] = ("page.css",),
+    more_style: str = "",
+    script: str | None = None,
+    data: Child = None,
 ) -> str:
     """One self-contained HTML file, with its styles, and if it has one its script, in it; `data` are for that script.
 
     Nothing but these can run or be loaded: the browser is given their checksums.
     """
-    style = "".join(map(asset, styles))
+    style = "".join([*map(asset, styles), more_style])
     runs = None if script is None else asset(script)
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_NOTHING if runs is None else _hash(runs)};"
