@@ -264,7 +264,7 @@ class Additive(ByFields, ClassifierBase):
 
     def escape_in_time(self, question: Question, region: Region, timeout: float | None) -> tuple[int, ...] | None:
         """As `escape`; OutOfTime if so many seconds are not enough."""
-        self._refuse_unbounded()
+        self.refuse_unbounded()
         return self._escaping(question, region, Clock(timeout))
 
     def _escaping(
@@ -303,7 +303,7 @@ class Additive(ByFields, ClassifierBase):
         """What `escape` gives, by a plain search that shares nothing with it, in fractions; it takes far longer."""
         from quia import additive_check
 
-        self._refuse_unbounded()
+        self.refuse_unbounded()
         return additive_check.escape(self, question, region, clock)
 
     def ways(self, question: Question) -> Sequence[Sequence[Need]]:
@@ -366,7 +366,7 @@ class Additive(ByFields, ClassifierBase):
 
         Its variables are those that may change: tested, known, and neither frozen nor of one possible state.
         """
-        self._refuse_unbounded()
+        self.refuse_unbounded()
         found = []
         for way in self.ways(question):
             if len(way) != 1:
@@ -405,7 +405,7 @@ class Additive(ByFields, ClassifierBase):
         """Two instances in a region that a contrast looks for; None if there are none."""
         from quia.additive_pairs import find_pair
 
-        self._refuse_unbounded()
+        self.refuse_unbounded()
         return find_pair(self, contrast, possible, clock)
 
     def widen(
@@ -439,10 +439,11 @@ class Additive(ByFields, ClassifierBase):
         self, rows: npt.NDArray[Any], keeps: frozenset[int], frozen: Collection[int]
     ) -> Sequence[Weighed] | None:
         """What many rows can lose and can bear, for each way in which their decision can change."""
-        self._refuse_unbounded()
+        self.refuse_unbounded()
         return weigh_rows(self, rows, keeps, frozen)
 
-    def _refuse_unbounded(self) -> None:
+    def refuse_unbounded(self) -> None:
+        """Unsupported where a number has no range, with how to give one."""
         if self.unbounded:
             names = listed(self.unbounded)
             raise Unsupported(

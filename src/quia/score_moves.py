@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import pairwise
 
 from quia.additive import Additive
@@ -211,17 +212,19 @@ def points_of(model: Additive, question: Question, moves: Moves) -> dict[int, fl
 def _of_ensemble(model: Ensemble, question: Question) -> Moves:
     rule, count = model.sums.rule, len(model.sums.start)
 
+    own = [max(state, 0) for state in question.states]
+
     def gap(need: Need, states: Sequence[int]) -> float:
-        scores = model.scores([max(state, 0) for state in states]).tolist()
+        scores = model.scores(states).tolist()
         return math.fsum((*(w * s for w, s in zip(need.weights, scores, strict=True)), need.offset))
 
     needs = {c: need_of(rule, count, question.decision, c) for c in _rivals(question)}
-    missing, rival = min((gap(need, question.states), c) for c, need in needs.items())
+    missing, rival = min((gap(need, own), c) for c, need in needs.items())
 
     def part(v: int) -> Part:
         def at(state: int) -> float:
-            return missing - gap(needs[rival], [state if u == v else s for u, s in enumerate(question.states)])
+            return missing - gap(needs[rival], [*own[:v], state, *own[v + 1 :]])
 
-        return Part(at)
+        return Part(cache(at))  # a pass through all trees, and asked for several times
 
     return Moves(question, rival, max(missing, 0.0), model.tested, part, False, rule.kind == "cuts")

@@ -170,3 +170,11 @@ def test_a_circuit_has_no_drawing(tmp_path: Path) -> None:
     assert isinstance(circuit, quia.Circuit)
     with pytest.raises(Unsupported, match=rf"a {circuit.kind} has no drawing; plot a decision on it, with explain"):
         circuit.plot()
+
+
+def test_numbers_without_a_range_are_refused_as_everywhere() -> None:
+    linear = pytest.importorskip("sklearn.linear_model")
+    model = quia.load(linear.LogisticRegression().fit([[0.0], [1.0], [2.0]], [0, 0, 1]))
+    with pytest.raises(Unsupported, match="x0 can be any number, so that nothing else forces a decision; say between"):
+        model.plot([1])
+    assert not plt.get_fignums()

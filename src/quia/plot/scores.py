@@ -47,6 +47,9 @@ _MOST_WEIGHED = 20_000
 def plot_moves(classifier: Classifier, instance: Any, ax: Axes | None, most: int) -> Axes:
     """A bar for each feature: from the most that it could lose to the most that it could gain towards the rival."""
     asked, question = Terms.of(classifier).at(instance)
+    model = scoring(asked)
+    if isinstance(model, Additive):
+        model.refuse_unbounded()
     moves = moves_of(asked, question)
     if moves is None:
         what = "with only one class" if len(question.classes) < 2 else "of which values are missing"
@@ -54,7 +57,6 @@ def plot_moves(classifier: Classifier, instance: Any, ax: Axes | None, most: int
             f"a decision of {with_article(classifier.kind)} {what} has no score to draw",
             cure="plot its reasons, with explain(…).plot()",
         )
-    model = scoring(asked)
     weighed, left_out = _weighed(moves, question, isinstance(model, Additive))
     extents = {v: moves.extent(v) for v in weighed}
     ranked = sorted(extents, key=lambda v: (-extents[v][1], extents[v][0], v))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from quia.show.html_section import section
 from quia.show.markup import Child, Markup, element, short
 from quia.show.pixels import BECAUSE, CHANGE, NOT_SEEN, SAID, SIDES, UNSEEN, Mark, PixelPicture, pixel_picture
+from quia.show.svg import svg
 from quia.show.words import Facts
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
 
 _LEVELS = 32
 """So many greys are told apart, each of which is one path."""
-_WIDEST = 420
-"""The picture's longer side, in pixels of a screen."""
 
 
 def image(answer: Answer, facts: Facts, shape: Any) -> Markup:
@@ -27,26 +26,23 @@ def image(answer: Answer, facts: Facts, shape: Any) -> Markup:
         "image",
         "What forces it in the image" if drawn.because else "The image",
         element("p", " ".join(said), class_="about") if said else None,
-        _svg(drawn, facts, " ".join([f"The image that was decided {short(drawn.decision, 60)}.", *said])),
+        _drawn(drawn, facts, " ".join([f"The image that was decided {short(drawn.decision, 60)}.", *said])),
         _legend(drawn),
     )
 
 
-def _svg(drawn: PixelPicture, facts: Facts, told: str) -> Markup:
+def _drawn(drawn: PixelPicture, facts: Facts, told: str) -> Markup:
+    """The image and its marks; a pixel is one unit wide and high."""
     rows, columns = drawn.shape
-    scale = _WIDEST / max(rows, columns)
-    return element(
-        "svg",
+    return svg(
+        columns,
+        rows,
         element("rect", width=columns, height=rows, fill=UNSEEN),
         _greys(drawn.brightness),
         [_mark(mark, "because", facts) for mark in drawn.because],
         [_mark(mark, "change", facts) for mark in drawn.change],
-        viewBox=f"0 0 {columns} {rows}",
-        width=f"{columns * scale:.0f}",
-        height=f"{rows * scale:.0f}",
+        label=short(told, 400),
         class_="pixels",
-        role="img",
-        aria_label=short(told, 400),
     )
 
 
@@ -109,4 +105,4 @@ def _legend(drawn: PixelPicture) -> Markup | None:
 
 def _sign(shape: Markup | None) -> Markup:
     ground = element("rect", width=1, height=1, fill=UNSEEN if shape is None else "#000000")
-    return element("svg", ground, shape, viewBox="0 0 1 1", width=14, height=14, class_="sign", aria_hidden="true")
+    return svg(14, 14, element("g", ground, shape, transform="scale(14)"), sized=True, class_="sign")
