@@ -4,15 +4,14 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from quia.load import json as quia_json
 from web.conftest import Serve
 from web.made_models import HOSTILE, hostile, random_instance, random_tree
+from web.test_serve_page import faults, turn
 
 FOCUSED = """() => {
   const at = document.activeElement;
@@ -84,12 +83,19 @@ def test_everything_by_keyboard(watched: Callable[..., Page], people: str, examp
     tab_to(page, r"^stop\|")
     keys.press("Enter")
     expect(page.locator("#compared")).to_be_hidden()
+    tab_to(page, r"SUMMARY\|\|More")
+    keys.press("Enter")
     tab_to(page, r"^states\|")  # the other form of the reasons, and back
     keys.press("Space")
     expect(page).to_have_url(re.compile(r"\?states#"))
     keys.press("Space")
     expect(page).not_to_have_url(re.compile(r"\?states#"))
     assert page.evaluate(FOCUSED).startswith("states|")
+    keys.press("Escape")
+    expect(page.locator("#json")).to_be_hidden()
+    assert "SUMMARY||More" in page.evaluate(FOCUSED)
+    tab_to(page, r"SUMMARY\|\|\d+ sufficient reason")  # a fold
+    keys.press("Enter")
     tab_to(page, r"BUTTON\|\|Light up")
     keys.press("Enter")
     expect(page.locator(".lit-now").first).to_be_visible()
@@ -99,11 +105,6 @@ def test_everything_by_keyboard(watched: Callable[..., Page], people: str, examp
     tab_to(page, r"BUTTON\|\|Try it")  # a nearest change
     keys.press("Enter")
     expect(page.locator("#decision")).not_to_have_text(before)
-
-
-def faults(page: Page) -> list[Any]:
-    found = Axe().run(page).response["violations"]
-    return [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in found if v["impact"] in ("serious", "critical")]
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (400, True)])
@@ -128,12 +129,19 @@ def test_no_serious_fault_in_any_state(
     page.locator("#against").select_option(index=1)
     expect(page.locator("#decision")).to_contain_text(", not ")
     page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
-    page.locator(".light").first.click()
+    page.evaluate("document.getElementById('menu').open = false")
+    page.locator(".light:visible").first.click()
+    assert faults(page) == []
+    if width == 400:
+        turn(page)
     page.locator("[data-do=without]:visible").first.check()
-    expect(page.locator("#without")).to_be_visible()
+    expect(page.locator(".field .tags", has_text="taken away")).to_be_visible()
     assert faults(page) == []
     page.locator("#all").check()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    if width == 400:
+        turn(page)
+    expect(page.locator("#without")).to_be_visible()
 
     (tmp_path / "broken.json").write_text('{"quia": 1')
     page.set_input_files("#file", tmp_path / "broken.json")
@@ -152,7 +160,10 @@ def test_no_serious_fault_before_a_model_and_with_hostile_names(
     assert faults(page) == []
     (tmp_path / "hostile.json").write_text(json.dumps(hostile()))
     page.set_input_files("#file", tmp_path / "hostile.json")
+    turn(page)
     expect(page.locator(".field .name").first).to_have_text(HOSTILE)
+    assert faults(page) == []
+    turn(page)
     page.wait_for_selector("#explanation article")
     assert faults(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= 400

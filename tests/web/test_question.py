@@ -24,7 +24,7 @@ def asked(data: Any) -> Question:
 
 
 def test_questions_are_taken_as_they_are() -> None:
-    assert asked(GOOD) == Question(GOOD["instance"], None, [], {}, [], False, 10, {}, [], [], {}, [])
+    assert asked(GOOD) == Question(GOOD["instance"], None, [], {}, [], False, 10, {}, [], [], {}, [], [])
     full = {**GOOD, "against": "c", "frozen": ["a"], "costs": {"a": 1e9, "b": 0.5}, "without": ["b"]}
     full |= {"states": True, "limit": 100}
     assert asked(full) == Question(GOOD["instance"], "c", ["a"], {"a": 1e9, "b": 0.5}, ["b"], True, 100)
@@ -35,7 +35,8 @@ def test_questions_are_taken_as_they_are() -> None:
         "only_down": ["e"],
         "near": {"a": 2, "e": "5%"},
     }
-    found = asked({**GOOD, **worlds, "given": ["a > 0 -> b=x"]})
+    found = asked({**GOOD, **worlds, "given": ["a > 0 -> b=x"], "protected": ["b"]})
+    assert found.protected == ["b"]
     assert {name: getattr(found, name) for name in worlds} == worlds
     assert found.given == ["a > 0 -> b=x"]
     assert from_json(b'{"one": {"a": 1}, "other": {}}', Pair) == Pair({"a": 1}, {})
@@ -71,6 +72,7 @@ def test_names_may_be_broken_texts() -> None:
         ({"frozen": "a"}, "frozen is 'a'; it must be a list of features"),
         ({"frozen": [1]}, "frozen is [1]; it must be a list of features"),
         ({"without": None}, "without is None; it must be a list of features"),
+        ({"protected": "b"}, "protected is 'b'; it must be a list of features"),
         ({"costs": []}, "costs is []; it must be an object from feature to a positive number"),
         ({"costs": {"b": 1, "a": 0}}, "costs has 0 for 'a'; it must be a number above 0, at most 1e9"),
         ({"costs": {"a": -1}}, "costs has -1 for 'a'; it must be a number above 0, at most 1e9"),
@@ -83,7 +85,7 @@ def test_names_may_be_broken_texts() -> None:
         (
             {"one": {}},
             "the request has 'one'; it may have against, costs, frozen, given, instance, limit, near, only_down,"
-            " only_up, states, within, without",
+            " only_up, protected, states, within, without",
         ),
         ({"within": ["a"]}, "within is ['a']; it must be an object from feature to condition"),
         ({"within": {"a": 3}}, f"within has 3 for 'a'; it must be {CONDITION}"),

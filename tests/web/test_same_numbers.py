@@ -62,6 +62,9 @@ def question(chooser: random.Random, classifier: Any) -> tuple[dict[str, Any], l
     if chooser.random() < 0.3:
         asked["states"] = True
         options += ["--states"]
+    if chooser.random() < 0.4:
+        asked["protected"] = chooser.sample(features, chooser.randrange(1, 3))
+        options += [part for name in asked["protected"] for part in ("--protected", name)]
     return asked, options
 
 
@@ -101,7 +104,7 @@ def test_random_questions(
     listed = client.get("/api/models").json()["models"]
     assert len(listed) == 6
     classifiers = {model["name"]: quia.load(folder / model["name"]) for model in listed}
-    bounded = 0
+    bounded = guarded = 0
     for number in range(QUESTIONS):
         model = listed[number % len(listed)]
         asked, options = question(chooser, classifiers[model["name"]])
@@ -117,6 +120,8 @@ def test_random_questions(
         answer = client.post(f"/api/models/{model['id']}/explain", json=asked)
         assert answer.status_code == 200, answer.text
         assert answer.json()["explanation"] == expected, (model["name"], asked)
+        assert ("bias" in expected) == ("bias" in answer.json()["html"]) == ("protected" in asked)
+        guarded += "protected" in asked
 
         if number % 5 == 0:  # a report says what `quia report` says, but for what files and commands that was made of
             assert main(["report", *command, "-o", str(tmp_path / "page.html")]) == 0
@@ -129,3 +134,4 @@ def test_random_questions(
             kinds = [] if constant else ["sufficient", "necessary"]
             assert shown == [(kind, str(expected[kind]["sets"])) for kind in kinds]
     assert bounded > QUESTIONS // 4
+    assert guarded > QUESTIONS // 5

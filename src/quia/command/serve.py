@@ -8,17 +8,19 @@ import json
 import signal
 import webbrowser
 from contextlib import suppress
+from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quia.command import Subparsers, add_loading, load_model, model_options
-from quia.command.numbers import positive_seconds, whole, whole_from
+from quia.command import Subparsers, add_loading, distinct, load_model, model_options
+from quia.command.numbers import positive_seconds, shape_of, whole, whole_from
 from quia.command.possible import add_possible, possible_of
 from quia.command.streams import write
 from quia.errors import FormatError, Unsupported, listed
 
 if TYPE_CHECKING:
+    from quia.classifier import Classifier
     from quia.web.rows import Rows
 
 MOST_ROWS = 100_000
@@ -38,6 +40,19 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument("--format", metavar="NAME", help="read MODEL as this format, whatever it looks like")
     add_loading(parser)
     parser.add_argument("--data", metavar="FILE.csv", help="a table to pick rows from (.gz is fine)")
+    parser.add_argument(
+        "--image-shape", metavar="HxW", type=shape_of, help="features are the pixels of such an image (28x28): draw it"
+    )
+    begin = parser.add_argument_group("what the page begins with, and can be changed there")
+    begin.add_argument(
+        "--protected", metavar="FEATURE", action="append", default=[], help="does a decision hang on this? repeat it"
+    )
+    begin.add_argument(
+        "--frozen", metavar="FEATURE", action="append", default=[], help="a feature that cannot change; repeat it"
+    )
+    begin.add_argument(
+        "--cost", metavar="FEATURE=N", action="append", default=[], help="what changing a feature costs (else 1)"
+    )
     add_possible(parser)
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
     where = parser.add_argument_group("where")
@@ -89,6 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
             cure="name the file, or write it with `quia convert`, which keeps them",
         )
     possible = _possible(arguments)
+    _check_shape(arguments)
     rows = None if arguments.data is None else _table(arguments.data)
     listening = bound(arguments.host, arguments.port)
 
@@ -106,7 +122,13 @@ def run(arguments: argparse.Namespace) -> int:
     with (
         suppress(KeyboardInterrupt),
         listening,
-        Models(source, format=arguments.format, options=options, possible=possible) as models,
+        Models(
+            source,
+            format=arguments.format,
+            options=options,
+            possible=possible,
+            image_shape=arguments.image_shape,
+        ) as models,
     ):
         serve(
             models,
@@ -138,25 +160,55 @@ def _check_model(source: Path, format: str | None) -> None:
 
 def _possible(arguments: argparse.Namespace) -> dict[str, Any]:
     """What the page begins with, which must be possible, and be such that the page can ask it."""
-    named = ("within", "only_up", "only_down", "near", "given", "given_file")
+    named = ("protected", "frozen", "cost", "within", "only_up", "only_down", "near", "given", "given_file")
     options = [f"--{name.replace('_', '-')}" for name in named if getattr(arguments, name)]
     if not options:
         return {}
     if arguments.model is None or Path(arguments.model).is_dir():
         raise Unsupported(f"{listed(options)} can only be given for one MODEL that is a file", cure="name the file")
+    from quia.arguments import feature_indices
+    from quia.asking import Terms
+    from quia.command.instance import pair
     from quia.web.pool import Fault
     from quia.web.question import from_json
     from quia.web.schema import Question
-    from quia.worlds import worlds_of
 
     classifier = load_model(arguments)
-    possible = {name: said for name, said in possible_of(arguments, classifier).items() if said}
-    worlds_of(classifier, **possible)
+    features = {variable.name: place for place, variable in enumerate(classifier.variables)}
+    costs = distinct((pair(text, list(features), "--cost") for text in arguments.cost), "--cost")
+    feature_indices(features, arguments.protected, "protected")
+    terms = {"frozen": arguments.frozen, "costs": costs, **possible_of(arguments, classifier)}
+    Terms.of(classifier, **{name: said for name, said in terms.items() if said})
+    terms |= {"costs": {name: float(Fraction(cost)) for name, cost in costs.items()}, "protected": arguments.protected}
+    possible = {name: said for name, said in terms.items() if said}
+    if "within" in possible:
+        possible["within"] = _ticked(classifier, possible["within"])
     try:
         from_json(json.dumps({"instance": {}, **possible}).encode(), Question)
     except Fault as fault:
         raise Unsupported(fault.message, cure="a page cannot begin with more") from None
     return possible
+
+
+def _check_shape(arguments: argparse.Namespace) -> None:
+    """Refuse the shape of an image whose pixels are not the model's features."""
+    if arguments.image_shape is None:
+        return
+    if arguments.model is None or Path(arguments.model).is_dir():
+        raise Unsupported("--image-shape can only be given for one MODEL that is a file", cure="name the file")
+    from quia.show.pixels import places
+
+    places(load_model(arguments).variables, arguments.image_shape)
+
+
+def _ticked(classifier: Classifier, within: dict[str, str]) -> dict[str, str | list[str]]:
+    """The conditions as the page has them: of a feature whose values are names, which of them are possible."""
+    from quia.region import Region
+
+    names = {v.name: v for v in classifier.variables if not v.is_numeric}
+    listed = Region.parse(classifier.variables, {name: said for name, said in within.items() if name in names})
+    states = {each.feature: [each.variable.text(state) for state in each.states] for each in listed.literals}
+    return {name: states.get(name, said) for name, said in within.items()}
 
 
 def _table(file: str) -> Rows:

@@ -39,7 +39,7 @@ def bias(answer: Answer, facts: Facts) -> Markup | None:
     becomes = "change" if answer.against is None else f"become {short(answer.against)}"
     return section(
         "bias",
-        "Does it hang on protected features?",
+        f"Does it hang on {' and '.join(map(short, found.protected))}?",
         element("p", without_text(found), class_="told"),
         proof,
         about=f"It does if the decision can {becomes} by changing {' and '.join(map(short, found.protected))} alone,"

@@ -29,6 +29,8 @@ TIMEOUT = 1.0
 """How many seconds to look for the reasons of one kind."""
 BRANCHES = 60
 """How many nodes off the path the page unfolds to; the report shows more."""
+MOST_CHECKED = 50
+"""Of how many features it is told, each by itself, that what is said of them cannot be."""
 LISTED = 60
 """How many features of a kind the page has in its table, as its form has them all; the report lists more."""
 
@@ -42,7 +44,22 @@ class Unreadable(QuiaError):
         super().__init__(f"given cannot be read: {brief(told, 600)}")
 
 
-def describe(classifier: Any, *, name: str, identity: str, possible: Mapping[str, Any] | None = None) -> dict[str, Any]:
+class AtFeatures(QuiaError):
+    """What is said of single features that cannot be: `features` has each of them, the option and what is wrong."""
+
+    def __init__(self, said: str, features: Sequence[Mapping[str, str]]) -> None:
+        self.features = list(features)
+        super().__init__(said)
+
+
+def describe(
+    classifier: Any,
+    *,
+    name: str,
+    identity: str,
+    possible: Mapping[str, Any] | None = None,
+    image_shape: tuple[int, int] | None = None,
+) -> dict[str, Any]:
     """What is needed to make a form for a model's instances; `possible` is what was said when the server started."""
     tested = set(classifier.tested)
     own = [str(each) for each in getattr(classifier, "given", ())]
@@ -58,6 +75,7 @@ def describe(classifier: Any, *, name: str, identity: str, possible: Mapping[str
         "notes": list(getattr(classifier, "notes", ())),
         **({"given": own} if own else {}),
         **({"possible": begun} if begun else {}),
+        **({"image_shape": list(image_shape)} if image_shape else {}),
     }
 
 
@@ -117,8 +135,41 @@ def typical(variable: Variable) -> str | float:
 def explanation_of(classifier: Classifier, asked: Mapping[str, Any]) -> Explanation:
     """The explanation that a request asks for; 'why not' the class that is decided is a plain 'why'.
 
-    On the page an edit may lead to the class that was asked about, which is then no fault.
+    On the page an edit may lead to the class that was asked about, which is then no fault. Raises AtFeatures where what
+    is said of single features cannot be.
     """
+    try:
+        return _explanation_of(classifier, asked)
+    except Unreadable:
+        raise
+    except QuiaError as fault:
+        features = _faults_at_features(classifier, asked)
+        if features:
+            raise AtFeatures(str(fault), features) from None
+        raise
+
+
+def _faults_at_features(classifier: Classifier, asked: Mapping[str, Any]) -> list[dict[str, str]]:
+    """What cannot be of what is said of single features, each by itself; an instance that is none has no say in it."""
+    said = [(o, f, one) for o in ("within", "near", "costs") for f, one in (asked.get(o) or {}).items()]
+    instance = asked["instance"]
+    try:
+        Terms.of(classifier).at(instance)
+    except QuiaError:
+        instance = None
+    found = []
+    for option, feature, one in said[:MOST_CHECKED]:
+        try:
+            only: dict[str, Any] = {option: {feature: one}}
+            terms = Terms.of(classifier, **only)
+            if instance is not None:
+                terms.at(instance)
+        except QuiaError as fault:
+            found.append({"feature": feature, "option": option, "error": str(fault)})
+    return found
+
+
+def _explanation_of(classifier: Classifier, asked: Mapping[str, Any]) -> Explanation:
     instance = asked["instance"]
     terms = _terms(
         classifier,
@@ -148,7 +199,9 @@ def _terms(classifier: Classifier, asked: Mapping[str, Any], **how: Any) -> Term
         raise
 
 
-def answer(classifier: Classifier, asked: Mapping[str, Any], *, name: str) -> dict[str, Any]:
+def answer(
+    classifier: Classifier, asked: Mapping[str, Any], *, name: str, image_shape: tuple[int, int] | None = None
+) -> dict[str, Any]:
     """Why, as the JSON of `quia explain --json` and as HTML in parts; and whether it holds without some facts."""
     explanation = explanation_of(classifier, asked)
     found = _found(explanation, asked)
@@ -165,6 +218,7 @@ def answer(classifier: Classifier, asked: Mapping[str, Any], *, name: str) -> di
             model=name,
             prefix="quia-",
             editable=True,
+            image_shape=image_shape,
         ),
     }
 
@@ -172,7 +226,8 @@ def answer(classifier: Classifier, asked: Mapping[str, Any], *, name: str) -> di
 def _found(explanation: Explanation, asked: Mapping[str, Any]) -> Answer:
     """The answer that a request asks for: general reasons, unless it wants the instance's states."""
     general = not asked.get("states", False)
-    return explanation.answer(limit=asked.get("limit", 10), timeout=TIMEOUT, general=general)
+    protected = asked.get("protected") or ()
+    return explanation.answer(limit=asked.get("limit", 10), timeout=TIMEOUT, general=general, protected=protected)
 
 
 def _mentioned(explanation: Explanation, found: Answer) -> list[str]:
@@ -197,10 +252,13 @@ def _without(explanation: Explanation, features: Sequence[str]) -> dict[str, Any
     }
 
 
-def report(classifier: Classifier, asked: Mapping[str, Any], *, name: str) -> str:
+def report(
+    classifier: Classifier, asked: Mapping[str, Any], *, name: str, image_shape: tuple[int, int] | None = None
+) -> str:
     """The page of `quia report`."""
     explanation = explanation_of(classifier, asked)
-    return page(explanation, answer=_found(explanation, asked), timeout=TIMEOUT, model=name)
+    found = _found(explanation, asked)
+    return page(explanation, answer=found, timeout=TIMEOUT, model=name, image_shape=image_shape)
 
 
 def compare(classifier: Classifier, asked: Mapping[str, Any]) -> dict[str, Any]:

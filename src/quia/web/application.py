@@ -34,6 +34,7 @@ _ASSETS = {
     "app.css": ("quia.web", "text/css"),
     "app.js": ("quia.web", "text/javascript"),
     "fields.js": ("quia.web", "text/javascript"),
+    "options.js": ("quia.web", "text/javascript"),
     "page.css": ("quia.show", "text/css"),
     "page.js": ("quia.show", "text/javascript"),
 }
@@ -144,6 +145,7 @@ def _request(do: str, model: Model, question: msgspec.Struct | None = None) -> d
         "format": model.format,
         "options": dict(model.options),
         "possible": dict(model.possible),
+        "image_shape": model.image_shape,
         "question": msgspec.to_builtins(question),
     }
 
@@ -208,7 +210,9 @@ async def _faulty(_: Request, fault: Exception) -> Response:
         return response
     assert isinstance(fault, Fault)
     unreadable = [schema.Unreadable(int(place), error) for place, error in fault.given.items()]
-    response = _json(schema.Fault(fault.message, unreadable or msgspec.UNSET), fault.status)
+    features = [schema.AtFeature(**at) for at in fault.features]
+    told = schema.Fault(fault.message, unreadable or msgspec.UNSET, features or msgspec.UNSET)
+    response = _json(told, fault.status)
     if fault.status in (408, 413):
         response.headers["connection"] = "close"  # what is left of the body is not worth reading
     return response

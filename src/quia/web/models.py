@@ -32,6 +32,8 @@ class Model(NamedTuple):
     options: Mapping[str, Any] = {}
     possible: Mapping[str, Any] = {}
     """What a page about it begins with, as `explain` takes it."""
+    image_shape: tuple[int, int] | None = None
+    """The rows and columns of the image whose pixels its features are."""
 
 
 class Models:
@@ -44,8 +46,10 @@ class Models:
         format: str | None = None,
         options: Mapping[str, Any] | None = None,
         possible: Mapping[str, Any] | None = None,
+        image_shape: tuple[int, int] | None = None,
     ) -> None:
         self.source, self.format, self.options, self.possible = source, format, options or {}, possible or {}
+        self.image_shape = image_shape
         self._dropped: OrderedDict[str, Model] = OrderedDict()  # the one used longest ago first
         self._in_use: Counter[str] = Counter()  # how many tries and questions need a dropped file now
         self._found: dict[str, Model] = {}  # what the folder had when it was last looked through
@@ -88,7 +92,8 @@ class Models:
         except OSError:
             changed = 0
         identity = _identity(os.fsencode(f"{file.name}\0{changed}"))  # a name may be bytes that are no UTF-8
-        return Model(identity, file.name, str(file.resolve()), self.format, self.options, self.possible)
+        path = str(file.resolve())
+        return Model(identity, file.name, path, self.format, self.options, self.possible, self.image_shape)
 
     @contextmanager
     def dropped(self, data: bytes, name: str) -> Iterator[Model]:

@@ -24,10 +24,19 @@ _AT_ONCE = getattr(signal, "SIGKILL", signal.SIGTERM)  # Windows has only the se
 
 
 class Fault(Exception):
-    """An answer that is a refusal, with the HTTP status that fits it; `given` has what is wrong with constraints."""
+    """An answer that is a refusal, with the HTTP status that fits it.
 
-    def __init__(self, status: int, message: str, given: Mapping[str, str] | None = None) -> None:
-        self.status, self.message, self.given = status, message, given or {}
+    `given` has what is wrong with constraints, by place, and `features` with what is said of single features.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        given: Mapping[str, str] | None = None,
+        features: Sequence[Mapping[str, Any]] | None = None,
+    ) -> None:
+        self.status, self.message, self.given, self.features = status, message, given or {}, features or ()
         super().__init__(message)
 
 
@@ -174,7 +183,7 @@ class Pool:
         told = json.loads(reply)
         if kind == b"!":
             logging.getLogger(__name__).error("%s", told["details"])
-        raise Fault(500 if kind == b"!" else 422, told["error"], told.get("given"))
+        raise Fault(500 if kind == b"!" else 422, told["error"], told.get("given"), told.get("features"))
 
     async def _take(self, model: str) -> Worker:
         if self._closing:

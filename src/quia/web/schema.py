@@ -68,7 +68,8 @@ class Question(Struct, forbid_unknown_fields=True):
     """A question about one instance: why, or why not the class `against`, unless that is the one decided.
 
     Only worlds that are possible count: `within` has conditions on features, those in `only_up` and `only_down` cannot
-    fall or rise, those in `near` stay so near to what they are, and `given` are constraints between features.
+    fall or rise, those in `near` stay so near to what they are, and `given` are constraints between features. Whether
+    the decision hangs on features in `protected` alone is told too.
     """
 
     instance: Instance
@@ -83,6 +84,7 @@ class Question(Struct, forbid_unknown_fields=True):
     only_down: Features = []
     near: Near = {}
     given: Given = []
+    protected: Features = []
 
 
 class Pair(Struct, forbid_unknown_fields=True):
@@ -117,12 +119,27 @@ class Unreadable(Struct, forbid_unknown_fields=True):
     error: Annotated[str, Meta(description="One sentence: the fault, the value, the cure.")]
 
 
+class AtFeature(Struct, forbid_unknown_fields=True):
+    """What is said of a feature that cannot be: it cannot be read, never holds, or does not hold of the instance."""
+
+    feature: str
+    option: Annotated[Literal["within", "near", "costs"], Meta(description="The part of the question that says it.")]
+    error: Annotated[str, Meta(description="One sentence: the fault, the value, the cure.")]
+
+
 class Fault(Struct, forbid_unknown_fields=True):
     """Why there is no answer."""
 
     error: Annotated[str, Meta(description="One sentence: the fault, the value, the cure.")]
     given: (
         Annotated[list[Unreadable], Meta(min_length=1, description="Only where constraints cannot be read: which.")]
+        | UnsetType
+    ) = UNSET
+    features: (
+        Annotated[
+            list[AtFeature],
+            Meta(min_length=1, description="Only where what is said of single features cannot be: of which."),
+        ]
         | UnsetType
     ) = UNSET
 
@@ -182,13 +199,16 @@ class Variable(Struct, forbid_unknown_fields=True):
 
 
 class Possible(Struct, forbid_unknown_fields=True):
-    """What was said to be possible when the server was started, as a question has it."""
+    """What was said when the server was started, as a question has it: what is possible, costs, what is protected."""
 
     within: Within = {}
     only_up: Features = []
     only_down: Features = []
     near: Near = {}
     given: list[str] = []
+    frozen: Features = []
+    costs: Annotated[dict[str, Cost], Meta(description="an object from feature to a positive number")] = {}
+    protected: Features = []
 
 
 class Model(Struct, forbid_unknown_fields=True):
@@ -213,6 +233,17 @@ class Model(Struct, forbid_unknown_fields=True):
     ) = UNSET
     possible: (
         Annotated[Possible, Meta(description="Only if any was given: what a page about it begins with.")] | UnsetType
+    ) = UNSET
+    image_shape: (
+        Annotated[
+            list[Annotated[int, Meta(ge=1)]],
+            Meta(
+                min_length=2,
+                max_length=2,
+                description="Only of a model of images: the rows and columns of the image whose pixels features are.",
+            ),
+        ]
+        | UnsetType
     ) = UNSET
 
 

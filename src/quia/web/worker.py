@@ -17,6 +17,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any, BinaryIO
 
 from quia._kernel import OverBudget
@@ -68,7 +69,8 @@ def _reply(request: dict[str, Any], models: OrderedDict[str, Any]) -> bytes:
         text = answer if isinstance(answer, str) else json.dumps(answer, allow_nan=False)
         return b"+" + text.encode()
     except QuiaError as fault:
-        return _refusal(str(fault).replace(request["path"], request["name"]), getattr(fault, "given", None))
+        places = {name: getattr(fault, name) for name in ("given", "features") if getattr(fault, name, None)}
+        return _refusal(str(fault).replace(request["path"], request["name"]), places)
     except OverBudget as over:
         return _refusal(f"this could not be answered: {over}; ask for less, or use a smaller model")
     except MemoryError:
@@ -85,8 +87,9 @@ def _reply(request: dict[str, Any], models: OrderedDict[str, Any]) -> bytes:
         return b"!" + json.dumps({"error": sentence, "details": traceback.format_exc()}).encode()
 
 
-def _refusal(sentence: str, given: Mapping[int, str] | None = None) -> bytes:
-    return b"-" + json.dumps({"error": sentence, **({"given": given} if given else {})}).encode()
+def _refusal(sentence: str, places: Mapping[str, Any] = MappingProxyType({})) -> bytes:
+    """Why there is no answer; `places` are those of the question where what is wrong stands."""
+    return b"-" + json.dumps({"error": sentence, **places}).encode()
 
 
 def _answered(request: dict[str, Any], models: OrderedDict[str, Any]) -> Any:
@@ -94,14 +97,16 @@ def _answered(request: dict[str, Any], models: OrderedDict[str, Any]) -> Any:
 
     classifier = _model(request, models)
     question, name = request.get("question") or {}, request["name"]
+    shape = tuple(request["image_shape"]) if request.get("image_shape") else None
     match request["do"]:
         case "describe":
             possible = request.get("possible") or {}
-            return answers.describe(classifier, name=name, identity=request["model"], possible=possible)
+            identity = request["model"]
+            return answers.describe(classifier, name=name, identity=identity, possible=possible, image_shape=shape)
         case "explain":
-            return answers.answer(classifier, question, name=name)
+            return answers.answer(classifier, question, name=name, image_shape=shape)
         case "report":
-            return answers.report(classifier, question, name=name)
+            return answers.report(classifier, question, name=name, image_shape=shape)
         case "compare":
             return answers.compare(classifier, question)
     raise AssertionError(f"a worker cannot do {request['do']}")

@@ -1,15 +1,17 @@
 // The page: a question (model, facts, what is given) in, an answer shown; every settled question is a step of the
 // browser's history, so that back and forward work.
-import { make, nominalField, numericField, options, wayOf } from "/assets/fields.js";
+import { make, nominalField, numericField } from "/assets/fields.js";
+import { NOTHING, allSaid, condition, options, saying } from "/assets/options.js";
 
 const FEW = 30; // so many features are all shown; of more, those that matter
+const FOUND = 12; // so many are found without looking
 const ROOM = 200; // so many fields at once
 const PATIENCE = 300; // ms until a question under way gives way to a newer one, and until the page says it waits
 const $ = (id) => document.getElementById(id);
 
 let model = null; // what the server says of the chosen model
-// { model, instance, begun (the instance before edits), against, frozen, costs, without, states, row; within, only_up,
-// only_down, near, given (what is possible: given is the text as it was typed) }
+// { model, instance, begun (the instance before edits), against, states, row; and as in NOTHING what was set: within,
+// only_up, only_down, near, given (the text as it was typed), frozen, costs, protected, without }
 let question = null;
 let kept = null; // the instance to compare with
 let fields = new Map();
@@ -30,11 +32,12 @@ const ask = async (path, options = {}) => {
   const response = await fetch(path, options);
   if (response.ok) return response;
   const fault = await response.json().catch(() => ({}));
-  throw Object.assign(new Error(fault.error ?? `The server answered ${response.status}.`), { given: fault.given });
+  throw Object.assign(new Error(fault.error ?? `The server answered ${response.status}.`), { given: fault.given, features: fault.features });
 };
 const post = (path, body, signal) => ask(path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal });
-const asked = ({ instance, against, frozen, costs, without, states, within, only_up, only_down, near, given }) => (
-  { instance, against, frozen, costs, without, states, within, only_up, only_down, near, given: lines(given).map(({ text }) => text) });
+const asked = ({ model: _model, begun, row, within, given, ...rest }) => ({ ...rest, ...worlds({ within, given }) });
+const worlds = ({ within, given }) => ({
+  within: Object.fromEntries(Object.entries(within).map(([name, said]) => [name, condition(said)])), given: lines(given).map(({ text }) => text) });
 
 // The constraints in a text, one a line; empty lines and comments are none.
 const lines = (text) => text.split("\n").map((line, at) => ({ text: line.trim(), line: at + 1 })).filter(({ text: said }) => said && !said.startsWith("#"));
@@ -75,6 +78,7 @@ const answerTo = async (mine, signal, remember) => {
     say("");
     showStale(false);
     showFaults([], mine);
+    showAtFeatures([]);
     newest = mine === question; // if not, the form shows what is asked next
     if (newest) question = { ...mine, against: answer.explanation.against }; // none, if that class is decided now
     show(answer, comparison, newest);
@@ -86,13 +90,14 @@ const answerTo = async (mine, signal, remember) => {
     showFaults(fault.given ?? [], mine);
     showFields(); // what was typed stays
     showPossible();
-    say(fault.given ? "" : fault.message);
+    const isSeen = showAtFeatures(fault.features ?? []);
+    say(fault.given || isSeen ? "" : fault.message);
   }
 };
 
 // That the one kept is impossible now is no fault of the question.
 const compared = async (base, { instance, within, given }, signal) => {
-  const asks = { one: kept, other: instance, within, given: lines(given).map(({ text }) => text) };
+  const asks = { one: kept, other: instance, ...worlds({ within, given }) };
   try { return await (await post(`${base}/compare`, asks, signal)).json(); } catch (fault) { return { fault: `The one kept cannot be compared: ${fault.message}` }; }
 };
 
@@ -126,12 +131,14 @@ const show = (answer, comparison, newest) => {
 // A text that is written anew is read aloud anew.
 const write = (place, text) => { if (place.textContent !== text) place.textContent = text; };
 
-// Only what changed is made anew, and what was unfolded, scrolled or lit stays so.
+// Only what changed is made anew, and what was unfolded, scrolled, lit or had the focus stays so.
 const showParts = (given) => {
   const article = $("explanation").firstElementChild ?? $("explanation").appendChild(make("article", { class: "quia" }));
+  const at = scrollY;
+  const focused = article.contains(document.activeElement) && document.activeElement.matches("summary") ? partOf(document.activeElement.parentElement) : null;
   const pressed = article.querySelector('.light[aria-pressed="true"]')?.closest(".card").dataset.fs;
   const fresh = new Map();
-  for (const [name, html] of Object.entries(given)) {
+  for (const [name, html] of inOrder(given)) {
     const before = parts.get(name);
     const element = before?.html === html ? before.element : parsed(html).firstElementChild;
     if (before?.element !== element) keepFolds(before?.element ?? element, element);
@@ -140,24 +147,50 @@ const showParts = (given) => {
   arrange(article, new Set([...fresh.values()].map(({ element }) => element)));
   if (fresh.get("way")?.element !== parts.get("way")?.element) scrollDrawing(article);
   parts = fresh;
+  watchVerdict(article);
+  if (focused && !article.contains(document.activeElement)) article.querySelector(`details[data-part="${CSS.escape(focused)}"] > summary`)?.focus({ preventScroll: true });
+  if (scrollY !== at) scrollTo(scrollX, at); // a browser may look for what had the focus and is gone
   if (pressed !== undefined && !article.querySelector('.light[aria-pressed="true"]')) article.querySelector(`.card[data-fs="${pressed}"] .light`)?.click();
 };
 
+// Whether it hangs on what is protected was asked for by hand, so it stands right below the decision.
+const inOrder = (given) => {
+  const { verdict, bias, ...others } = given;
+  return Object.entries({ ...(verdict && { verdict }), ...(bias && { bias }), ...others });
+};
+
+// A part that was unfolded, or folded, by hand stays so in all answers while the page is open; what is folded within
+// one, as long as it is in its place.
+const folds = new Map(); // data-part → open
+const partOf = (details) => details.dataset.part ?? null;
 const opened = new WeakMap(); // how a fold was when it came, to tell what was done by hand
 const keepFolds = (before, after) => {
-  const folds = [...before.querySelectorAll("details")];
-  [...after.querySelectorAll("details")].forEach((details, number) => {
+  const inner = (element) => [...element.querySelectorAll("details:not([data-part])")];
+  const earlier = inner(before);
+  inner(after).forEach((details, number) => {
     opened.set(details, details.open);
-    const fold = folds[number];
+    const fold = earlier[number];
     if (fold && fold.open !== (opened.get(fold) ?? fold.open)) details.open = fold.open;
   });
+  for (const details of after.querySelectorAll("details[data-part]")) if (folds.has(partOf(details))) details.open = folds.get(partOf(details));
+};
+
+// What is decided stands in the bar where the sentence that says so is out of sight.
+const verdictSeen = new IntersectionObserver((entries) => $("answer").classList.toggle("passed", !entries.at(-1).isIntersecting));
+let verdict = null;
+const watchVerdict = (article) => {
+  const now = article.querySelector(".verdict h1");
+  if (now === verdict) return;
+  if (verdict) verdictSeen.unobserve(verdict);
+  verdict = now;
+  if (verdict) verdictSeen.observe(verdict);
 };
 
 // In the next frame, as the place of the drawing is known when all is laid out.
 let scrolled = null;
 const scrollDrawing = (article) => requestAnimationFrame(() => {
   const drawing = article.querySelector(".drawing");
-  if (!drawing) return;
+  if (!drawing?.clientWidth) return; // folded
   drawing.scrollLeft = scrolled ?? drawing.dataset.root - drawing.clientWidth / 2;
   drawing.addEventListener("scroll", () => { scrolled = drawing.scrollLeft; }, { passive: true });
 });
@@ -179,30 +212,56 @@ const showWithout = (without) => {
 // --- what is possible
 
 const showPossible = () => {
-  const begun = Object.entries(model.possible?.within ?? {});
-  const { within, only_up, only_down, near, given } = question;
-  const said = (model.given ?? []).length + Object.keys(within).length + only_up.length + only_down.length + Object.keys(near).length + lines(given).length;
+  const { given } = question;
+  const said = (model.given ?? []).length + lines(given).length;
   write($("possible-count"), said ? `(${said})` : "");
   if (document.activeElement !== $("given") && $("given").value !== given) $("given").value = given;
-  begun.forEach(([name], at) => { $("begun-within").children[at].firstElementChild.checked = name in within; });
+  showSet();
+};
+
+// All that was set, each of which can be taken back.
+const showSet = () => {
+  const every = allSaid(question);
+  const texts = every.map(({ text }) => text);
+  const isBegun = JSON.stringify(settings(question)) === JSON.stringify(beginning());
+  $("set").hidden = every.length === 0 && isBegun;
+  $("reset").hidden = isBegun;
+  if (JSON.stringify(texts) === $("chips").dataset.said) return;
+  $("chips").dataset.said = JSON.stringify(texts);
+  const had = $("chips").contains(document.activeElement);
+  $("chips").replaceChildren(...every.map(({ text, what, name }) => {
+    const button = make("button", { type: "button", "aria-label": `Take back: ${text}` }, make("bdi", {}, text), make("span", { "aria-hidden": "true" }, " ×"));
+    button.addEventListener("click", () => toggle(what, name, undefined));
+    return make("li", {}, button);
+  }));
+  if (had) ($("chips").querySelector("button") ?? $("facts-title")).focus({ preventScroll: true });
+};
+
+// What was set, of a question; and what the page began with.
+const settings = (from) => Object.fromEntries(Object.entries(NOTHING).map(([name, none]) => [name, from[name] ?? none]));
+const beginning = () => settings({ ...model.possible, given: (model.possible?.given ?? []).join("\n") });
+const reset = async () => {
+  question = { ...question, ...beginning() };
+  $("given").value = question.given;
+  await update();
+  if (document.activeElement === document.body) $("facts-title").focus({ preventScroll: true }); // the button is gone
+};
+
+// What cannot be of what is said of single features, beside it; gives whether all of it is seen there.
+const showAtFeatures = (faults) => {
+  let seen = faults.length > 0;
+  for (const [name, field] of fields) {
+    const own = faults.filter(({ feature }) => feature === name);
+    if (field.element ? !field.tell(own) && own.length : own.length) seen = false;
+  }
+  return seen;
 };
 
 const buildPossible = () => {
   const own = model.given ?? [];
-  const begun = Object.entries(model.possible?.within ?? {});
   $("own-given").hidden = own.length === 0;
   $("own-given").replaceChildren(...own.map((text) => make("li", {}, make("code", {}, text), " (of the model itself)")));
-  $("begun-within").hidden = begun.length === 0;
-  $("begun-within").replaceChildren(...begun.map(([name, condition]) => {
-    const box = make("input", { type: "checkbox" });
-    box.addEventListener("change", () => {
-      const { [name]: _, ...within } = question.within;
-      question = { ...question, within: box.checked ? { ...within, [name]: condition } : within };
-      update();
-    });
-    return make("label", {}, box, ` ${name}: ${[condition].flat().join(" or ")}`);
-  }));
-  $("possible").open = own.length + begun.length + (model.possible?.given ?? []).length > 0;
+  $("possible").open = own.length + (model.possible?.given ?? []).length > 0;
   $("given").value = "";
   showFaults([], { given: "" });
 };
@@ -232,9 +291,9 @@ const type = (settled) => {
 const showFields = () => {
   const wanted = $("filter").value.trim().toLowerCase();
   const many = fields.size > FEW && !$("all").checked;
-  const matter = new Set(answered?.mentioned ?? []);
-  const { frozen, only_up, only_down, near, without, costs, instance, begun } = question;
-  const mine = new Set([...frozen, ...only_up, ...only_down, ...Object.keys(near), ...without, ...Object.keys(costs)]);
+  const matter = new Set((model.image_shape ? pictured(answered?.explanation) : answered?.mentioned) ?? []);
+  const { instance, begun } = question;
+  const mine = new Set(allSaid(question).map(({ name }) => name));
   const active = document.activeElement;
   const shown = new Set();
   let more = 0;
@@ -251,6 +310,9 @@ const showFields = () => {
   arrange($("fields"), shown);
 };
 
+// Of an image the pixels that are marked in the picture: those of the first reason and of the nearest change.
+const pictured = (explanation) => [explanation?.sufficient.reasons[0], explanation?.counterfactuals[0]].flatMap((one) => one?.features ?? []);
+
 // Makes these the children, in their order, and moves none that is in its place, which would lose the focus.
 const arrange = (parent, children) => {
   for (const child of [...parent.children]) if (!children.has(child)) child.remove();
@@ -265,6 +327,7 @@ const build = () => {
   fields = new Map(model.variables.map((variable, number) => [variable.name, lazyField(variable, number)]));
   $("fields").replaceChildren();
   $("all-label").hidden = fields.size <= FEW;
+  $("filter-label").hidden = fields.size <= FOUND;
   $("all-count").textContent = String(fields.size);
   $("filter").value = "";
   room = ROOM;
@@ -280,20 +343,23 @@ const lazyField = (variable, number) => {
   field.build = () => {
     control = (variable.kind === "numeric" ? numericField : nominalField)(variable, number, edit);
     more = options(variable, number, toggle);
-    field.element = make("div", { class: "field", role: "group", "aria-label": name },
+    field.element = make("div", { class: variable.kind === "nominal" ? "field named" : "field", role: "group", "aria-label": name },
       make("div", { class: "top" }, make("label", { class: "name", for: control.labelled }, name), more.tags, ...(control.top ? [control.top] : [])),
       make("div", { class: "control" }, ...control.parts),
-      ...(variable.tested ? [more.shown] : [make("span", { class: "counts" }, "never tested by the model")]));
+      ...(variable.tested ? [] : [make("span", { class: "counts" }, "never tested by the model")]),
+      more.shown);
   };
   field.set = (state) => {
-    const { instance, begun, near, without, costs } = question;
-    const now = [instance[name], state, begun[name], wayOf(question, name), near[name], without.includes(name), costs[name]];
+    const { instance, begun, near, within, costs, ...lists } = question;
+    const now = [instance[name], state, begun[name], near[name], within[name], costs[name],
+      ...["frozen", "only_up", "only_down", "protected", "without"].map((what) => lists[what].includes(name))];
     if (now.every((one, at) => Object.is(one, last[at]))) return;
     last = now;
     control.set(instance[name]);
     control.place(state, instance[name]);
-    field.element.classList.toggle("gone", more.set(question));
+    field.element.classList.toggle("gone", more.set(question, state));
   };
+  field.tell = (faults) => more.tell(faults);
   return field;
 };
 
@@ -311,21 +377,7 @@ const tryOut = async (button) => {
 };
 
 const toggle = (what, name, value) => {
-  if (what === "cost") {
-    const { [name]: _, ...costs } = question.costs;
-    question = { ...question, costs: value > 0 ? { ...costs, [name]: value } : costs };
-  } else if (what === "near") {
-    const { [name]: _, ...near } = question.near;
-    question = { ...question, near: value === "" ? near : { ...near, [name]: value } };
-  } else if (what === "way") {
-    for (const way of ["frozen", "only_up", "only_down"]) {
-      const rest = question[way].filter((other) => other !== name);
-      question = { ...question, [way]: way === value ? [...rest, name] : rest };
-    }
-  } else {
-    const rest = question[what].filter((other) => other !== name);
-    question = { ...question, [what]: value ? [...rest, name] : rest };
-  }
+  question = saying(question, what, name, value);
   update();
 };
 
@@ -353,14 +405,16 @@ const difference = (before, now) => {
   if (before.states !== now.states) return now.states ? "in states" : "as wide as true";
   if (before.against !== now.against) return now.against === null ? "why" : `why not ${now.against}`;
   if (before.given !== now.given) return "what is possible";
-  return "what is given changed";
+  const [earlier, later] = [before, now].map((one) => allSaid({ ...NOTHING, ...one }).map(({ text }) => text));
+  const added = later.filter((text) => !earlier.includes(text));
+  return (added.length ? added : earlier.filter((text) => !later.includes(text)).map((text) => `no longer ${text}`)).join(", ") || "asked again";
 };
 
 const restore = async (state, { remember = false } = {}) => {
   if (!state?.question) return;
   if (state.question.model !== model?.id) await choose(state.question.model, { begin: false });
   ({ question, kept } = state);
-  question = { within: {}, only_up: [], only_down: [], near: {}, given: "", ...question };
+  question = { ...NOTHING, ...question };
   question.begun ??= question.instance;
   question.states ??= false;
   if (question.row) $("row").value = question.row;
@@ -388,9 +442,7 @@ const choose = async (id, { begin = true, described = null } = {}) => {
   $("work").hidden = false;
   build();
   if (!begin) return;
-  const { within = {}, only_up = [], only_down = [], near = {}, given = [] } = model.possible ?? {};
-  question = { model: model.id, instance: model.example, begun: model.example, against: null, frozen: [], costs: {}, without: [], states: wantsStates(), row: null,
-    within, only_up, only_down, near, given: given.join("\n") };
+  question = { model: model.id, instance: model.example, begun: model.example, against: null, states: wantsStates(), row: null, ...beginning() };
   if (data) await pick(1);
   else await update();
 };
@@ -440,6 +492,12 @@ $("explanation").addEventListener("click", (event) => {
   const button = event.target.closest(".try") ?? event.target.closest(".card.change")?.querySelector(".try");
   if (button) tryOut(button);
 });
+$("explanation").addEventListener("toggle", (event) => { // which does not bubble
+  const { target } = event;
+  if (partOf(target)) folds.set(partOf(target), target.open);
+  if (target.open && target.querySelector(".drawing")) scrollDrawing($("explanation"));
+}, { capture: true });
+$("reset").addEventListener("click", reset);
 $("given").addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(() => type(false), 2 * PATIENCE); });
 $("given").addEventListener("change", () => type(true));
 const showFromStart = () => { room = ROOM; showFields(); };
@@ -455,10 +513,30 @@ $("json").addEventListener("click", () => save("quia-explanation.json", new Blob
 $("report").addEventListener("click", async () => {
   try { save("quia-report.html", await (await post(`/api/models/${model.id}/report`, asked(question))).blob()); } catch (fault) { say(fault.message); }
 });
+// On a narrow screen either the answer is seen or the form.
+const turnTo = (facts) => {
+  document.body.classList.toggle("at-facts", facts);
+  $("turn").setAttribute("aria-expanded", String(facts));
+  write($("turn"), facts ? "See the answer" : "Change the facts");
+  scrollTo(0, 0);
+};
+$("turn").addEventListener("click", () => {
+  turnTo(!document.body.classList.contains("at-facts"));
+  (document.body.classList.contains("at-facts") ? $("facts-title") : $("answer")).focus({ preventScroll: true });
+});
+document.querySelector(".skip").addEventListener("click", () => turnTo(false));
+document.addEventListener("click", (event) => { if (!$("menu").contains(event.target)) $("menu").open = false; });
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !$("menu").open) return;
+  if ($("menu").contains(document.activeElement)) $("menu").firstElementChild.focus();
+  $("menu").open = false;
+});
 addEventListener("popstate", (event) => restore(event.state));
 addEventListener("dragover", (event) => { event.preventDefault(); document.body.classList.add("dragging"); });
 addEventListener("dragleave", (event) => { if (!event.relatedTarget) document.body.classList.remove("dragging"); });
 addEventListener("drop", (event) => { event.preventDefault(); document.body.classList.remove("dragging"); drop(event.dataTransfer?.files[0]); });
+
+history.scrollRestoration = "manual"; // an answer takes the place of another, and is read on from where one was
 
 const begin = async () => {
   const found = await (await ask("/api/models")).json();

@@ -61,7 +61,7 @@ const placeOf = (cuts, value, state) => {
 };
 
 // As the server has it, for values that are no state's own name.
-const isMissing = (value) => value === null || value === undefined || ["", "?"].includes(String(value).trim());
+export const isMissing = (value) => value === null || value === undefined || ["", "?"].includes(String(value).trim());
 
 // A state as people read it: the server says so, beside the name that the state goes by.
 export const readable = ({ states, signs }, state) => signs[states.indexOf(state)];
@@ -136,66 +136,4 @@ export const nominalField = (variable, number, changed) => {
     // A value may be spelled otherwise, 1 for "1"; the server says which state it is.
     if (variable.states.includes(String(value))) select.value = String(value);
   }, place: (text) => { if (text !== undefined) select.value = text; } };
-};
-
-// How far a number may be from its value: a number from 0 on, or a share of its range.
-const REACH = /^\+?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*%?$/i;
-const WAYS = [["any", "either way"], ["only_up", "only up"], ["only_down", "only down"], ["frozen", "not at all"]];
-
-// Which way a number can go, and how far; a name can change or not.
-const changing = (variable, toggled) => {
-  const { name } = variable;
-  if (variable.kind === "nominal") {
-    const frozen = make("input", { type: "checkbox", "data-do": "freeze" });
-    frozen.addEventListener("change", () => toggled("way", name, frozen.checked ? "frozen" : "any"));
-    return { parts: [make("label", {}, frozen, " cannot change")], set: (way) => { frozen.checked = way === "frozen"; } };
-  }
-  const ways = make("select", { "data-do": "way" }, ...WAYS.map(([way, said]) => make("option", { value: way }, said)));
-  const near = make("input", { type: "text", class: "near", "data-do": "near", placeholder: "any", autocomplete: "off", inputmode: "text" });
-  const fault = make("p", { class: "fault", role: "alert" });
-  fault.hidden = true;
-  ways.addEventListener("change", () => toggled("way", name, ways.value));
-  near.addEventListener("change", () => {
-    const said = near.value.trim();
-    fault.hidden = said === "" || REACH.test(said);
-    if (fault.hidden) near.removeAttribute("aria-invalid");
-    else near.setAttribute("aria-invalid", "true");
-    fault.textContent = fault.hidden ? "" : `${said} is no distance; write a number from 0 on, or a share of its range such as 10%.`;
-    if (fault.hidden) toggled("near", name, said.endsWith("%") ? said : said && Number(said));
-  });
-  return { parts: [make("label", {}, "can change ", ways), make("label", {}, "by at most ", near), fault], set: (way, reach) => {
-    ways.value = way;
-    if (document.activeElement !== near && fault.hidden) near.value = reach ?? "";
-  } };
-};
-
-export const wayOf = (question, name) => ["frozen", "only_up", "only_down"].find((way) => question[way].includes(name)) ?? "any";
-
-export const options = (variable, number, toggled) => {
-  const { name } = variable;
-  const change = changing(variable, toggled);
-  const gone = make("input", { type: "checkbox", "data-do": "without" });
-  const cost = make("input", { type: "number", min: "0", step: "any", placeholder: "1", "data-do": "cost" });
-  gone.addEventListener("change", () => toggled("without", name, gone.checked));
-  cost.addEventListener("change", () => toggled("cost", name, cost.valueAsNumber));
-  const tags = make("span", { class: "tags" });
-  const shown = make("details", {}, make("summary", { "aria-label": `Options for ${name}` }, "Options"),
-    make("div", { class: "options" },
-      ...change.parts,
-      make("label", {}, gone, " take this fact away"),
-      make("label", {}, "cost of a change ", cost)));
-  const set = (question) => {
-    const way = wayOf(question, name), reach = question.near[name];
-    change.set(way, reach);
-    gone.checked = question.without.includes(name);
-    if (document.activeElement !== cost) cost.value = question.costs[name] ?? "";
-    const { instance, begun } = question;
-    const named = variable.kind === "nominal" && variable.states.includes(String(begun[name]).trim());
-    const before = isMissing(begun[name]) && !named ? "missing" : String(begun[name]).trim() || "''";
-    const was = instance[name] === begun[name] ? "" : `was ${before}`;
-    tags.textContent = [was, { frozen: "given", only_up: "only up", only_down: "only down" }[way], reach !== undefined && `within ${reach}`, gone.checked && "taken away", question.costs[name] && `cost ${question.costs[name]}`]
-      .filter(Boolean).join(", ");
-    return gone.checked;
-  };
-  return { shown, tags, set };
 };
