@@ -277,7 +277,7 @@ def test_a_share_is_more_than_nothing(
 ) -> None:
     code, out, err = run(capsys, MODEL, table, "-o", tmp_path / "a.html", f"--cover={share}")
     assert (code, out) == (2, "")
-    assert err.splitlines()[-1].endswith(f"argument --cover: {share!r} is no share; write 0.9 or 90%")
+    assert err.splitlines()[-1].endswith(f"quia: --cover: {share!r} is no share; write 0.9 or 90%")
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [

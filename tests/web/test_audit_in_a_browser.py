@@ -12,14 +12,28 @@ from playwright.sync_api import Page
 
 from audit_documents import HOSTILE, adult, large, small
 from quia.auditing.document import Document
+from quia.batch.rules import Rule
 from quia.batch.summary import Summary
+from quia.literal import Literal
+from quia.reason import Reason
 from quia.show.audit import page
 from quia.show.batch import page as batch_page
+from quia.variables import Variable
+
+LONG = "a rather long name of a feature that is spelled out"
+
+
+def rules() -> list[Rule]:
+    """Rules with long names and with names that would be markup."""
+    job = Literal(Variable.nominal(HOSTILE, ["a", "y" * 90, "c", "d"]), ((1, 2),))
+    long = Literal(Variable.numeric(LONG, [1 / 3, 2 / 3]), ((1, 1),))
+    reason = Reason((job, long), kind="sufficient")
+    return [Rule("no", reason, 40, 45, 45), Rule("x" * 90, Reason((long,), kind="sufficient"), 3)]
 
 
 def summary() -> Summary:
-    """A batch run with long names and every section but rules."""
-    long = "a rather long name of a feature that is spelled out"
+    """A batch run with long names and every section."""
+    long = LONG
     mentioned = {
         kind: {"no": Counter({HOSTILE: 40, long: 3}), "x" * 90: Counter()} for kind in ("necessary", "sufficient")
     }
@@ -42,7 +56,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "adult": lambda: page(adult()),
     "small": lambda: page(small()),
     "large": lambda: page(large()),
-    "batch": lambda: batch_page(summary(), [], title=f"{HOSTILE}, decided by {'m' * 300}.json"),
+    "batch": lambda: batch_page(summary(), rules(), title=f"{HOSTILE}, decided by {'m' * 300}.json"),
 }
 
 
@@ -73,6 +87,32 @@ def test_nothing_is_wider_than_the_window(
 def test_everybody_can_read_it(name: str, width: int, dark: bool, watched: Callable[..., Page], tmp_path: Path) -> None:
     shown = opened(watched(width=width, dark=dark), tmp_path, PAGES[name]())
     assert Axe().run(shown).response["violations"] == []
+
+
+def test_the_parts_of_a_batch_are_where_its_links_lead(watched: Callable[..., Page], tmp_path: Path) -> None:
+    shown = opened(watched(), tmp_path, PAGES["batch"]())
+    links = shown.locator(".contents a").evaluate_all("all => all.map(one => one.hash)")
+    assert links == [
+        f"#{each}" for each in ["decisions", "rules", "features", "lengths", "bias", "surprises", "unexplained"]
+    ]
+    assert [shown.locator(f"{link} > h2").count() for link in links] == [1] * len(links)
+    assert shown.locator(".findings .figure").all_inner_texts() == [
+        "90 of 100 rows",
+        "no",
+        "40 rows",
+        "7 of 90 (7.8 %)",
+    ]
+
+
+@pytest.mark.parametrize("name", ["adult", "batch"])
+def test_wide_tables_are_lists_on_a_phone(name: str, watched: Callable[..., Page], tmp_path: Path) -> None:
+    shown = opened(watched(width=400), tmp_path, PAGES[name]())
+    cells = shown.locator("table.wide tbody tr:first-child td")
+    assert cells.count() > 1
+    tops = cells.evaluate_all("all => all.map(one => one.getBoundingClientRect().top)")
+    assert len(set(tops)) == len(tops), "each value is a line of its own"
+    labels = cells.evaluate_all("all => all.map(one => getComputedStyle(one, '::before').content)")
+    assert all(label not in ("none", '""') for label in labels)
 
 
 def test_bars_of_one_chart_are_equally_long(watched: Callable[..., Page], tmp_path: Path) -> None:

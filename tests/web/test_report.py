@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -332,6 +332,71 @@ def test_the_switch_shows_one_form_at_a_time(watched: Callable[..., Page], tmp_p
         assert shown.locator(".sufficient .card:visible .state").all_inner_texts() == ["> 1384 and ≤ 5095.5"]
         assert shown.locator(".changes .card:visible .state").all_inner_texts() == ["> 5095.5"]
         shown.get_by_label("in the model’s own states").uncheck()
+
+
+SPLITS = {
+    "quia": 1,
+    "variables": {
+        "job": {"kind": "nominal", "states": ["clerk", "manager of a branch", "farmer", "teacher", "sales", "driver"]},
+        "age": {"kind": "numeric", "missing": True},
+        "hours": {"kind": "numeric", "missing": True},
+        "level": {"kind": "nominal", "states": [f"level of education number {k}" for k in range(5)]},
+    },
+    "classes": ["grant", "deny"],
+    "root": "job",
+    "nodes": {
+        "job": {
+            "test": "job",
+            "edges": [
+                {"if": ["clerk"], "to": "age"},
+                {"if": ["manager of a branch", "farmer"], "to": "hours"},
+                {"if": ["teacher"], "to": "level"},
+                {"if": ["sales", "driver"], "to": "no"},
+            ],
+        },
+        "age": {
+            "test": "age",
+            "edges": [
+                {"if": ["< 30.123456789", "missing"], "to": "level"},
+                {"if": "[30.123456789, 50.123456789)", "to": "hours"},
+                {"if": ">= 50.123456789", "to": "yes"},
+            ],
+        },
+        "hours": {"test": "hours", "edges": [{"if": "missing", "to": "no"}, {"if": "(-inf, inf)", "to": "all"}]},
+        "all": {"test": "age", "edges": [{"if": ["(-inf, inf)", "missing"], "to": "yes"}]},
+        "level": {
+            "test": "level",
+            "edges": [
+                {"if": [f"level of education number {k}"], "to": to}
+                for k, to in enumerate(["yes", "no", "hours", "all", "last"])
+            ],
+        },
+        "last": {"test": "age", "edges": [{"if": "< 20", "to": "no"}, {"if": [">= 20", "missing"], "to": "yes"}]},
+        "yes": {"class": "grant"},
+        "no": {"class": "deny"},
+    },
+}
+"""Splits into many branches, with missing values, and a test that nothing hangs on."""
+
+
+def test_what_is_said_at_lines_keeps_apart(watched: Callable[..., Page], tmp_path: Path) -> None:
+    graph = quia.DecisionGraph.from_dict(SPLITS)
+    instance = {"job": "clerk", "age": 40, "hours": None, "level": "level of education number 3"}
+    (tmp_path / "page.html").write_text(page(quia.explain(graph, instance)))
+    shown = watched()
+    shown.goto((tmp_path / "page.html").as_uri())
+    labels = shown.locator(".drawing .edge-label")
+    texts = labels.evaluate_all("all => all.map(one => one.lastChild.data)")
+    assert {"any number", "any value", "missing"} <= set(texts) and not any("inf" in text for text in texts)
+    levels = {text[-1] for text in texts if text.startswith("level")}
+    assert levels == set("01234"), "texts that begin alike are still told apart"
+    boxes = "all => all.map(one => one.getBoundingClientRect()).map(of => [of.left, of.top, of.right, of.bottom])"
+    drawn = labels.evaluate_all(boxes)
+    for (left, top, right, bottom), (left_2, top_2, right_2, bottom_2) in combinations(drawn, 2):
+        beside = right <= left_2 or right_2 <= left
+        assert beside or min(bottom, bottom_2) - max(top, top_2) < 4, "letters of two labels touch"
+    ((edge, _, end, _),) = shown.locator(".drawing svg").evaluate_all(boxes)
+    assert all(edge <= left and right <= end for left, _, right, _ in drawn), "a label is cut by the edge"
 
 
 def test_folded_branches_open_from_the_drawing(watched: Callable[..., Page], tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -13,9 +14,11 @@ import quia
 from quia.cli import main
 from quia.load import json as quia_json
 from web.conftest import Serve
+from web.here import LONG
 from web.made_models import random_tree
 from web.test_by_keyboard import FOCUSED, tab_to
 from web.test_possible_page import refusals_are_meant
+from web.test_schema import fitting
 from web.test_serve_page import faults, field, opened, saved, settled, turn, unfold
 
 PERSON = {"age": 37, "income": 3500, "debt": 9200, "job": "none", "years": 3, "home": "rents", "sex": "female"}
@@ -210,7 +213,10 @@ def test_costs_order_the_changes_and_all_that_was_set_is_reset(
         "age only up",
         "sex cannot change",
     ]
+    write(page, "years", "by at most", "far")
     page.get_by_role("button", name="Reset what was set").click()
+    expect(field(page, "years").get_by_label("by at most")).to_have_value("")
+    expect(page.locator(".fault:visible")).to_have_count(0)
     expect(page.locator("#set")).to_be_hidden()
     expect(page.locator(".possible")).to_have_count(0)
     expect(page.locator("#given")).to_have_value("")
@@ -301,6 +307,34 @@ def test_folds_stay_as_they_were_left(watched: Callable[..., Page], loans: str) 
     assert open_parts() == ["way"]
     assert summary.evaluate("one => one === document.activeElement")
     assert page.evaluate("scrollY") == 300
+
+
+def test_requests_about_single_features(loans: str, explained: Callable[..., dict[str, Any]]) -> None:
+    person = {name: str(value) for name, value in PERSON.items()}
+    with httpx.Client(base_url=loans, timeout=LONG) as client:
+        model = client.get("/api/models").json()["models"][0]["id"]
+
+        def ask(**more: Any) -> httpx.Response:
+            return client.post(f"/api/models/{model}/explain", json={"instance": person, **more})
+
+        found = ask(protected=["sex", "region"], within={"age": [">= 30"]}).json()
+        assert found["explanation"] == explained(protected=("sex", "region"), within={"age": [">= 30"]})
+        assert "Does it hang on sex and region?" in found["html"]["bias"]
+        refused = ask(protected=["sexx"])
+        assert (refused.status_code, refused.json()) == (
+            422,
+            {"error": "protected is 'sexx', which is no feature (did you mean 'sex'?)"},
+        )
+        wrong = {"within": {"age": "old", "income": ">= 5000", "debt": "> 0"}, "near": {"debt": "far"}}
+        refused = ask(**wrong)
+        places = [(one["feature"], one["option"]) for one in refused.json()["features"]]
+        assert (refused.status_code, places) == (422, [("age", "within"), ("income", "within"), ("debt", "near")])
+        fitting("Fault", refused.json())
+        # Where the instance itself is none, only what cannot be read is told of features.
+        refused = ask(instance=person | {"job": "cook"}, **wrong)
+        assert [one["feature"] for one in refused.json()["features"]] == ["age", "debt"]
+        refused = ask(instance=person | {"job": "cook"}, within={"income": ">= 5000"})
+        assert "features" not in refused.json()
 
 
 def test_an_image_is_a_picture_and_the_form_has_the_pixels_that_are_marked(

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from quia.command.parsing import SELDOM
 from quia.command.progress import working
 from quia.errors import QuiaError, Unsupported
 from quia.load import load
@@ -42,7 +43,7 @@ def add_loading(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="""an option of the format: --option vtree=m.vtree or --option 'classes=["deny", "admit"]'""",
     )
-    sums = parser.add_argument_group("of a model that adds up numbers or points")
+    sums = parser.add_argument_group(SELDOM)
     sums.add_argument(
         "--range",
         dest="ranges",

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options that name an instance."""
-    group = parser.add_argument_group(
-        "which instance (one way of the three; --set also changes single values of the other two)"
-    )
+    group = parser.add_argument_group("which instance (one of three ways; --set can also change values of the others)")
     group.add_argument("--instance", metavar="FILE", help="a JSON object from feature to value; - is stdin")
     group.add_argument(
         "--set", dest="values", metavar="FEATURE=VALUE", action="append", default=[], help="one value; repeat it"

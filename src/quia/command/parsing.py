@@ -11,6 +11,8 @@ from typing import Any, NoReturn
 from quia.errors import QuiaError, did_you_mean, shown
 from quia.show.wrapping import bounded
 
+SELDOM = "of a model that adds up numbers or points"
+"""The title of options that few models need."""
 _MISSING = "the following arguments are required: "
 
 
@@ -38,7 +40,8 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**options)
 
     def format_help(self) -> str:
-        """The help, with notes and examples at its end."""
+        """The help, what is seldom needed behind the rest, and notes and examples at its end."""
+        self._action_groups.sort(key=lambda group: group.title == SELDOM)
         return "\n".join(filter(None, [super().format_help().rstrip("\n"), self.notes, self._shown_examples()])) + "\n"
 
     def _shown_examples(self) -> str:
@@ -71,7 +74,8 @@ class Parser(argparse.ArgumentParser):
             are = "are" if "," in missing else "is"
             lines = [f"{self.prog}: {missing} {are} missing", "", usage, self._shown_examples(), "", self._read_on()]
             raise Usage("\n".join(lines))
-        raise QuiaError(f"{message.removeprefix('argument ')}; {self._read_on()}")
+        said = message.removeprefix("argument ")
+        raise QuiaError(said if "; " in said else f"{said}; {self._read_on()}")  # a fault may have its cure
 
     def _read_on(self) -> str:
         return f"`{self.prog} --help` tells all"
@@ -95,6 +99,8 @@ def continued(command: str, width: int, indent: str = "  ") -> str:
       quia explain model.json --set A=1 \\
         --set 'B=two words' -o x.txt
     """
+    if len(indent + command) <= width:
+        return indent + command
     lines, line = [], indent
     for piece in _pieces(command):
         if line.strip() and len(line) + len(piece) + 3 > width:

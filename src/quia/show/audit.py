@@ -10,11 +10,10 @@ from quia.show.audit_check import check
 from quia.show.audit_identity import identity
 from quia.show.audit_models import comparison, monotonicity
 from quia.show.audit_parts import decisions, features, rules
-from quia.show.audit_pieces import Palette, paragraphs
+from quia.show.audit_pieces import Palette, contents, finding, paragraphs
 from quia.show.audit_protected import protected
 from quia.show.audit_words import (
     PROTECTED,
-    Finding,
     data_name,
     favourable_sentence,
     findings,
@@ -64,7 +63,9 @@ def _headline(document: Document) -> Markup:
         element("h1", "Audit of ", element("span", model_name(document), class_="class")),
         element("p", " ".join(summary_sentences(document)), class_="lead"),
         element("p", possible, class_="possible") if possible else None,
-        element("ul", [_finding(each) for each in findings(document)], class_="cards findings"),
+        element(
+            "ul", [finding(each.about, each.figure, each.said) for each in findings(document)], class_="cards findings"
+        ),
         element("p", unfinished_sentence(document), class_="told"),
         paragraphs(_unfinished(document)) if document.unfinished else None,
         _contents(document),
@@ -84,21 +85,7 @@ def _contents(document: Document) -> Markup:
         ("Compared", document.comparison is not None),
         ("Check", True),
     ]
-    links = [element("li", element("a", name, href=f"#{name.lower()}")) for name, is_there in parts if is_there]
-    return element("nav", element("ul", links), class_="contents", aria_label="Parts of this page")
-
-
-def _finding(found: Finding) -> Markup:
-    return element(
-        "li",
-        element(
-            "div",
-            element("p", found.about, class_="need"),
-            element("p", found.figure, class_="figure"),
-            element("p", found.said),
-            class_="card",
-        ),
-    )
+    return contents(name for name, is_there in parts if is_there)
 
 
 def text(document: Document) -> str:

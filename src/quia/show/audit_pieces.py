@@ -39,20 +39,41 @@ class Palette:
 
     def chip(self, decision: str) -> Markup:
         """A class by its name, after its colour."""
-        square = shape("rect", class_=f"share k{self[decision] % COLOURS}", width=8, height=8)
-        swatch = svg(8, 8, square, class_="swatch")
-        return element("span", swatch, short(decision, 60), class_="decided")
+        return chip(decision, self[decision])
+
+
+def chip(decision: str, colour: int) -> Markup:
+    """A class by its name, after its colour."""
+    square = shape("rect", class_=f"share k{colour % COLOURS}", width=8, height=8)
+    return element("span", svg(8, 8, square, class_="swatch"), short(decision, 60), class_="decided")
+
+
+def contents(parts: Iterable[str]) -> Markup:
+    """The ways to the parts of the page, which are named as their ids are."""
+    links = [element("li", element("a", name, href=f"#{name.lower()}")) for name in parts]
+    return element("nav", element("ul", links), class_="contents", aria_label="Parts of this page")
+
+
+def finding(about: str, figure: Child, said: Child) -> Markup:
+    """A card: what it is about, the figure that matters, and what that says."""
+    card = (
+        element("p", about, class_="need"),
+        element("p", figure, class_="figure"),
+        element("p", said),
+    )
+    return element("li", element("div", card, class_="card"))
 
 
 def conditions_line(conditions: Sequence[Condition]) -> Markup:
     """Conditions as a sentence that forces something."""
     if not conditions:
         return join(["whatever the features are"])
-    told = [
-        element("span", element("b", short(each["feature"], 60)), " ", short(condition_text(each), 200), class_="cond")
-        for each in conditions
-    ]
-    return listed(told)
+    return listed([condition_chip(each["feature"], condition_text(each)) for each in conditions])
+
+
+def condition_chip(feature: str, said: str) -> Markup:
+    """A condition within a sentence."""
+    return element("span", element("b", short(feature, 60)), " ", short(said, 200), class_="cond")
 
 
 def rule_line(said: Child, reach: Reach, of: int, shown: Example, *, colour: int | None = None) -> Markup:

@@ -6,7 +6,7 @@ No element has an id and nothing is a heading by its tag: a notebook may have a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from quia.literal import Literal
@@ -19,7 +19,9 @@ from quia.values import readable_value
 MOST_FACTS = 3
 """So many facts of a reason are told in a line; what is folded tells more."""
 MOST_FOLDED_FACTS = 20
-_LONG = 60
+_LONG = 60  # letters of a name
+_WIDE, _NARROW = 120, 32
+"""So many letters a condition has, where there is room and where there is little."""
 
 Values = Mapping[str, Any]
 
@@ -55,13 +57,12 @@ def folds(*parts: tuple[str, Child] | None) -> Markup | None:
     return element("div", made, class_="folds") if made else None
 
 
-def fact(literal: Literal, now: str = "") -> Markup:
-    """What is said of one feature, with its value at present."""
+def fact(literal: Literal, now: str = "", *, most: int = _WIDE) -> Markup:
+    """What is said of one feature, with its value at present; of many states the first."""
     # Circuits number their features, and "1 0" says little.
     equals = "= " if literal.feature.isdecimal() and not literal.variable.is_numeric else ""
-    said = element(
-        "span", element("b", short(literal.feature, _LONG)), f" {equals}{short(literal.signs, _LONG)}", class_="fact"
-    )
+    name = element("b", short(literal.feature, _LONG))
+    said = element("span", name, f" {equals}{short(literal.signs, most)}", class_="fact")
     return join([said, " ", element("small", f"now {now}")]) if now else said
 
 
@@ -73,7 +74,8 @@ def facts(literals: Sequence[Literal], values: Values | None = None, *, most: in
     """
     loose = [each.feature for each in literals if each.strict is not each]
     shown = [each.strict for each in literals] if len(loose) > 1 or most <= MOST_FACTS else literals
-    told = [fact(each, "" if values is None else present(each, values)) for each in shown[:most]]
+    letters = _NARROW if most <= MOST_FACTS else _WIDE
+    told = [fact(each, "" if values is None else present(each, values), most=letters) for each in shown[:most]]
     pieces: list[Child] = []
     for place, each in enumerate(told):
         pieces += [" and " if place else None, each]
@@ -85,16 +87,29 @@ def facts(literals: Sequence[Literal], values: Values | None = None, *, most: in
     return join(pieces) if pieces else join(["nothing at all: it is so whatever the features are"])
 
 
+def is_cut(literals: Collection[Literal]) -> bool:
+    """Whether there is too little room in a line for all that some literals say."""
+    return len(literals) > MOST_FACTS or any(len(each.strict.signs) > _NARROW for each in literals)
+
+
 def present(literal: Literal, values: Values) -> str:
     """What a feature's value is at present."""
     value = values.get(literal.feature)
     return "missing" if literal.variable.is_missing(value) else short(str(readable_value(value)), 40).strip() or "''"
 
 
-def reason_line(reason: Reason, values: Values | None = None, *, most: int = MOST_FACTS) -> Markup:
-    """A reason in a line: of a general necessary one what would change it."""
+def reason_line(
+    reason: Reason, values: Values | None = None, *, most: int = MOST_FACTS, known: Collection[Literal] = ()
+) -> Markup:
+    """A reason in a line: of a general necessary one what would change it.
+
+    Of a long one those facts are told first that are not `known`, from a reason before it.
+    """
     is_region = reason.is_general and reason.kind == "necessary"
-    told = facts(reason.changes, values, most=most) if is_region else facts(reason.literals, most=most)
+    literals = reason.changes if is_region else reason.literals
+    if len(literals) > most:
+        literals = tuple(sorted(literals, key=lambda each: each in known))
+    told = facts(literals, values if is_region else None, most=most)
     notes = []
     if reason.rows is not None:
         notes.append(f"fits {plural(reason.rows, 'row')}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Sized
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from quia.answer import Answer
@@ -13,13 +13,13 @@ from quia.show.markup import Child, Markup, element, join, short
 from quia.show.notebook_graph import way
 from quia.show.notebook_lists import change_line, changes_about, changes_head, shares
 from quia.show.notebook_pieces import (
-    MOST_FACTS,
     MOST_FOLDED_FACTS,
     decided,
     folds,
     framed,
     grid,
     heading,
+    is_cut,
     numbered,
     reason_line,
     title,
@@ -31,6 +31,7 @@ from quia.values import readable_value
 if TYPE_CHECKING:
     from quia.classifier import Classifier
     from quia.explanation import Explanation
+    from quia.literal import Literal
     from quia.reason import Reason
 
 MOST_SHOWN = 3
@@ -123,15 +124,19 @@ def _lead(answer: Answer, words: Facts) -> Markup:
 
 def _why(answer: Answer, found: Sequence[Reason]) -> Markup:
     reasons, given = answer.sufficient, len(found)
-    many = "Sufficient reasons"
+    many, about = "Sufficient reasons", "alone forces it" if given == 1 else "each alone forces it"
     if reasons.complete:
         many = plural(given, "sufficient reason")
     elif reasons.set_count is not None and reasons.set_count > given:
-        many = f"Sufficient reasons over {plural(reasons.set_count, 'set')} of features"
+        about = f"over {plural(reasons.set_count, 'set')} of features"
     if not given:
         return join([heading(many), element("p", "None was found in time.", class_="faint")])
-    about = "alone forces it" if given == 1 else "each alone forces it"
-    return join([heading(many, about), numbered(reason_line(each) for each in reasons.as_shown()[:MOST_SHOWN])])
+    known: list[Literal] = []
+    lines = []
+    for each in found[:MOST_SHOWN]:
+        lines.append(reason_line(each, known=known))
+        known += each.literals
+    return join([heading(many, about), numbered(lines)])
 
 
 def _unless(answer: Answer) -> Markup:
@@ -149,8 +154,9 @@ def _picture(answer: Answer, extents: Extents | None) -> Markup | None:
     if not reason:
         return None
     drawn = strips(answer, reason, answer.changes[0].changes if answer.changes else (), extents=extents)
-    if len(drawn) > MOST_STRIPS:  # what would change is seen
-        drawn = sorted(drawn, key=lambda strip: not strip.change)
+    shown = len(drawn)
+    if shown > MOST_STRIPS:  # what would change is seen
+        drawn, shown = sorted(drawn, key=lambda strip: not strip.change), MOST_STRIPS - 1
     rows = [
         [
             [element("b", short(each.feature, 40)), " ", short(each.now, 30)],
@@ -160,9 +166,9 @@ def _picture(answer: Answer, extents: Extents | None) -> Markup | None:
                 element("span", f" → {short(each.changed, 40)}", class_="class other") if each.changed else None,
             ],
         ]
-        for each in drawn[:MOST_STRIPS]
+        for each in drawn[:shown]
     ]
-    return element("div", grid(["", "", ""], rows, more=len(drawn) - MOST_STRIPS, what="feature"), class_="picture")
+    return element("div", grid(["", "", ""], rows, more=len(drawn) - shown, what="feature"), class_="picture")
 
 
 def _strip(strip: Strip) -> Markup:
@@ -186,9 +192,9 @@ def _borders(strip: Strip) -> list[float]:
     return [n / many for n in range(1, many)] if 1 < many <= MOST_CELLS else []
 
 
-def _every(name: str, found: Sequence[Sized], content: Markup) -> tuple[str, Child] | None:
+def _every(name: str, found: Sequence[Collection[Literal]], content: Markup) -> tuple[str, Child] | None:
     """All that was found, unless it is all seen already."""
-    is_seen = len(found) <= MOST_SHOWN and all(len(each) <= MOST_FACTS for each in found)
+    is_seen = len(found) <= MOST_SHOWN and not any(map(is_cut, found))
     return None if is_seen else (name, content)
 
 

@@ -242,6 +242,7 @@ const settings = (from) => Object.fromEntries(Object.entries(NOTHING).map(([name
 const beginning = () => settings({ ...model.possible, given: (model.possible?.given ?? []).join("\n") });
 const reset = async () => {
   question = { ...question, ...beginning() };
+  for (const field of fields.values()) field.forget();
   $("given").value = question.given;
   await update();
   if (document.activeElement === document.body) $("facts-title").focus({ preventScroll: true }); // the button is gone
@@ -360,6 +361,7 @@ const lazyField = (variable, number) => {
     field.element.classList.toggle("gone", more.set(question, state));
   };
   field.tell = (faults) => more.tell(faults);
+  field.forget = () => { last = []; more?.forget(); }; // what was typed and could not be said
   return field;
 };
 

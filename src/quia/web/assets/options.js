@@ -210,5 +210,6 @@ export const options = (variable, number, toggled) => {
     if (faults.length) shown.open = true;
     return shown.offsetParent !== null;
   };
-  return { shown, tags, set, tell };
+  const forget = () => { for (const place of Object.values(places)) place.own = ""; };
+  return { shown, tags, set, tell, forget };
 };
