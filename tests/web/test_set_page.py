@@ -266,6 +266,7 @@ def test_a_page_begins_with_what_was_said_and_is_reset_to_it(
     [
         (["--protected", "sexx"], "protected is 'sexx', which is no feature (did you mean 'sex'?)"),
         (["--frozen", "agee"], "frozen is 'agee', which is no feature"),
+        (["--protected", "sex,agee"], "--protected is 'sex,agee', and 'agee' is no feature (did you mean 'age'?)"),
         (["--cost", "age=0"], "the cost of age is '0'"),
         (["--cost", "age=1e10"], "costs has 10000000000.0 for 'age'; it must be a number above 0, at most 1e9"),
         (["--cost", "age"], "--cost is 'age'; write FEATURE=VALUE"),

@@ -168,7 +168,7 @@ def _possible(arguments: argparse.Namespace) -> dict[str, Any]:
         raise Unsupported(f"{listed(options)} can only be given for one MODEL that is a file", cure="name the file")
     from quia.arguments import feature_indices
     from quia.asking import Terms
-    from quia.command.instance import pair
+    from quia.command.instance import features_of, pair
     from quia.web.pool import Fault
     from quia.web.question import from_json
     from quia.web.schema import Question
@@ -176,10 +176,15 @@ def _possible(arguments: argparse.Namespace) -> dict[str, Any]:
     classifier = load_model(arguments)
     features = {variable.name: place for place, variable in enumerate(classifier.variables)}
     costs = distinct((pair(text, list(features), "--cost") for text in arguments.cost), "--cost")
-    feature_indices(features, arguments.protected, "protected")
-    terms = {"frozen": arguments.frozen, "costs": costs, **possible_of(arguments, classifier)}
+    protected = features_of(arguments.protected, classifier, "--protected")
+    feature_indices(features, protected, "protected")
+    terms = {
+        "frozen": features_of(arguments.frozen, classifier, "--frozen"),
+        "costs": costs,
+        **possible_of(arguments, classifier),
+    }
     Terms.of(classifier, **{name: said for name, said in terms.items() if said})
-    terms |= {"costs": {name: float(Fraction(cost)) for name, cost in costs.items()}, "protected": arguments.protected}
+    terms |= {"costs": {name: float(Fraction(cost)) for name, cost in costs.items()}, "protected": protected}
     possible = {name: said for name, said in terms.items() if said}
     if "within" in possible:
         possible["within"] = _ticked(classifier, possible["within"])
