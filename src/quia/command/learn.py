@@ -42,7 +42,7 @@ def add(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--j48", action="store_true", help="learn with Weka's J48; needs Java and a weka.jar")
     parser.add_argument("--weka-jar", metavar="FILE", help="where weka.jar is, if it is not found by itself")
-    add_given(parser, "constraints to write into the tree, for its answers: it does not learn from them")
+    add_given(parser, "constraints to write into the tree, which its answers then count with")
     parser.set_defaults(run=run)
 
 

@@ -29,7 +29,7 @@ def add(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "verify",
         usage="quia verify MODEL AUDIT.json [options]\n"
-        "       quia verify MODEL --set FEATURE=VALUE … --sufficient 'FEATURE CONDITION' …",
+        "       quia verify MODEL --set FEATURE=VALUE … --sufficient CONDITION …",
         description="Checks every claim of an audit, or that a single reason is one, with code that shares nothing with"
         " what found it.",
         examples=(
