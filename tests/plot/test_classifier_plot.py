@@ -46,6 +46,8 @@ def test_the_way_of_an_instance_is_lit(examples: Path) -> None:
     assert len(artists(ax, "lit test") + artists(ax, "test")) == sum(node[0] >= 0 for node in model.nodes)
     assert [each.get_text() for each in artists(ax, "lit condition")] == ["fail", "medium", "< 1450"]
     assert len(artists(ax, "lit edge")) == len(path) - 1
+    thin = max(each.get_linewidth() for each in artists(ax, "edge"))
+    assert all(each.get_linewidth() > 2 * thin for each in artists(ax, "lit edge"))
     assert ax.get_title(loc="left") == f"The model decided {model.classify(APPLICANT)}"
     assert {"here 1400", "here medium", "here fail"} <= set(texts(ax)) and "passes 3 tests" in said(ax)
 
