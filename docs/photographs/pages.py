@@ -16,6 +16,9 @@ from photographs.studio import REFUSED, ROOT, Studio
 VIEWS = {"": View(high=920), "-dark": View(high=920, dark=True), "-narrow": View(400, 1100)}
 """What is added to a picture's name → how it is looked at."""
 
+WIDE = 1100
+"""Pixels; pages are no wider."""
+
 Picture = Callable[[Studio], bytes]
 
 
@@ -56,8 +59,8 @@ def audit(_: Studio) -> str:
 
 
 def looked_at(page: Callable[[Studio], str], view: View) -> Picture:
-    """A page's top."""
-    return lambda studio: studio.camera.take(page(studio), view)
+    """A page's top, of a wide one without the empty ground beside it."""
+    return lambda studio: studio.camera.take(page(studio), view, of="article.quia" if view.wide > WIDE else None)
 
 
 def part_of_audit(name: str, high: int) -> Picture:
@@ -119,10 +122,10 @@ PICTURES: dict[str, Picture] = {
 PICTURES |= {f"serve{ending}": serve(view) for ending, view in VIEWS.items()}
 PICTURES |= {f"batch{ending}": looked_at(batch, view) for ending, view in VIEWS.items()}
 PICTURES |= {
-    "page-pixels": looked_at(pixels, View(high=750)),
+    "page-pixels": looked_at(pixels, View(high=735)),
     "page-way": way,
-    "audit": looked_at(audit, View(high=480)),
-    "audit-dark": looked_at(audit, View(high=480, dark=True)),
+    "audit": looked_at(audit, View(high=450)),
+    "audit-dark": looked_at(audit, View(high=450, dark=True)),
     "audit-narrow": looked_at(audit, VIEWS["-narrow"]),
     "audit-rules": part_of_audit("rules", 860),
     "audit-protected": part_of_audit("protected", 880),
