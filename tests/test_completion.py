@@ -18,7 +18,7 @@ from quia.overview import COMMANDS
 TEXTS = {
     *("NAME=VALUE", "FEATURE=LOW:HIGH", "POINTS", "NAME,NAME", "FEATURE=VALUE", "N", "CLASS", "FEATURE", "FEATURE=N"),
     *("'FEATURE CONDITION'", "CONSTRAINT", "S", "TEXT", "COLUMN", "C", "HOST", "PORT", "MB", "SHARE", "NAME"),
-    "FEATURE=STATE,STATE",
+    *("FEATURE=STATE,STATE", "HxW"),
 }
 """What arguments are called that name no file."""
 

@@ -126,7 +126,8 @@ def test_nothing_lists_the_states_of_a_line(card: Additive) -> None:
     assert str(formula) == str(why.complete_reason)
     shown = page(why)
     assert "What each feature adds" in shown
-    assert "The score is 16.33 points from grant. It begins with 0." in shown
+    assert "The score begins with 0." in shown
+    assert "which is 16.33 below" in shown
     assert "any value in its range, and none outside: income 0 to 250000, debt 0 to 90000." in shown
     assert "54571.82142857142" not in shown.partition('id="quia-explanation"')[0]
 

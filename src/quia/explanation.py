@@ -605,8 +605,8 @@ class Explanation(Shown, ByFields, AboutQuestion):
 
         Each row has a feature's value, what the reason allows it to be, the range of the data, and an arrow to where
         the nearest change takes it; at most `most` rows are drawn. With an `image_shape`, rows and columns, the
-        features are pixels: the instance is drawn as an image, over it what forces the decision and what would have to
-        change. Needs matplotlib; draws on `ax` if that is given, and returns the Axes.
+        features are pixels: the instance is drawn as an image, over it what forces the decision and what would change
+        it. Needs matplotlib; draws on `ax` if that is given, and returns the Axes.
         """
         from quia.plot.reason import plot_reason
 

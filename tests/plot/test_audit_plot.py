@@ -27,6 +27,8 @@ def test_groups_are_stacked_shares_of_their_decisions() -> None:
         shares = [group.decided.get(name, 0) / sum(group.decided.values()) for group in found.groups]
         assert bars(ax, f"decided {name}") == pytest.approx(shares)
     assert [bar.get_x() for bar in artists(ax, f"decided {HIGH}")] == [0] * len(found.groups), "what is hoped for first"
+    begins = [bar.get_x() for bar in artists(ax, f"decided {LOW}")]
+    assert begins == pytest.approx(bars(ax, f"decided {HIGH}")), "and the rest after it"
     for group in found.groups:
         rate = share_text(group.decided.get(HIGH, 0), sum(group.decided.values()))
         assert any(text.startswith(rate) for text in texts(ax))

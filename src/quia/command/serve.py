@@ -178,11 +178,8 @@ def _possible(arguments: argparse.Namespace) -> dict[str, Any]:
     costs = distinct((pair(text, list(features), "--cost") for text in arguments.cost), "--cost")
     protected = features_of(arguments.protected, classifier, "--protected")
     feature_indices(features, protected, "protected")
-    terms = {
-        "frozen": features_of(arguments.frozen, classifier, "--frozen"),
-        "costs": costs,
-        **possible_of(arguments, classifier),
-    }
+    frozen = features_of(arguments.frozen, classifier, "--frozen")
+    terms = {"frozen": frozen, "costs": costs, **possible_of(arguments, classifier)}
     Terms.of(classifier, **{name: said for name, said in terms.items() if said})
     terms |= {"costs": {name: float(Fraction(cost)) for name, cost in costs.items()}, "protected": protected}
     possible = {name: said for name, said in terms.items() if said}

@@ -1,4 +1,4 @@
-"""A decision on an image as a plot: the image, over it what forces the decision and what would have to change."""
+"""A decision on an image as a plot: the image, over it what forces the decision and what would change it."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ MOST_CHIPS = 60
 def reasons(forms: Sequence[Answer], facts: Facts, kind: Kind, *, rows: int | None, editable: bool) -> Markup:
     """The reasons of a kind as cards; with `editable`, what a necessary one says can be tried."""
     found = forms[0].sufficient if kind == "sufficient" else forms[0].necessary
-    hint = "each alone forces the decision" if kind == "sufficient" else "what would have to change, together"
+    hint = "each alone forces the decision" if kind == "sufficient" else "each can change it, altered properly"
 
     def listing(answer: Answer, facts: Facts) -> Markup:
         found = answer.sufficient if kind == "sufficient" else answer.necessary
