@@ -11,12 +11,12 @@ import struct
 import subprocess
 import sys
 import termios
-from collections.abc import Callable, Sequence
-from html import escape
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from photographs.camera import View
 from photographs.studio import REFUSED, Studio
+from quia.show.markup import Child, element, join
 
 COLUMNS, ROWS = 80, 50
 Style = tuple[str, ...]
@@ -32,7 +32,7 @@ _INKS = (
 _STYLE = """
 body { margin: 0; background: #14181d }
 pre { display: inline-block; box-sizing: border-box; width: calc(80ch + 40px); margin: 0; padding: 16px 20px;
-  font: 14px/1.35 "DejaVu Sans Mono", monospace; color: #d5d9de; background: #14181d }
+  font: 14px/1.35 DejaVu Sans Mono, monospace; color: #d5d9de; background: #14181d }
 .prompt { color: #7fc77f } .typed, .bold { font-weight: bold; color: #fff } .faint { opacity: .7 }
 .italic { font-style: italic } .underlined { text-decoration: underline }
 """ + "\n".join(f".ink{n} {{ color: {ink} }}" for n, ink in enumerate(_INKS))
@@ -127,20 +127,18 @@ def _styled(style: Style, numbers: list[int]) -> Style:
 
 def html(shown: Sequence[tuple[str, str]]) -> str:
     """Commands, each with what it wrote, as a page."""
-    parts = []
+    parts: list[Child] = []
     for command, text in shown:
-        parts.append(f'<span class="prompt">$</span> <span class="typed">{escape(typed(command))}</span>\n')
-        parts += [f"{_line(line)}\n" for line in screen(text)]
-        parts.append("\n")
-    return f"<!DOCTYPE html><style>{_STYLE}</style><pre>{''.join(parts).rstrip()}</pre>"
+        parts += ["\n\n" if parts else "", element("span", "$", class_="prompt"), " "]
+        parts.append(element("span", typed(command), class_="typed"))
+        parts += [part for line in screen(text) for part in ("\n", *_line(line))]
+    return join([element("style", _STYLE), element("pre", parts)])
 
 
-def _line(line: Sequence[tuple[str, Style]]) -> str:
-    found = []
+def _line(line: Sequence[tuple[str, Style]]) -> Iterator[Child]:
     for style, letters in groupby(line, key=lambda each: each[1]):
-        text = escape("".join(letter for letter, _ in letters))
-        found.append(f'<span class="{" ".join(style)}">{text}</span>' if style else text)
-    return "".join(found)
+        text = "".join(letter for letter, _ in letters)
+        yield element("span", text, class_=" ".join(style)) if style else text
 
 
 def typed(command: str) -> str:
