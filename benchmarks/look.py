@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,9 @@ from quia.command.streams import write
 from quia.errors import Unsupported
 
 ROUNDS, DEPTH = 100, 6
+ROOT = str(Path(__file__).resolve().parents[1])
+PARTS = ("command explain", "command report", "explain", "import", "page")
+"""What is measured of a row: both commands as a whole, then finding an answer, importing what makes pages, a page."""
 
 
 def add(subparsers: Subparsers) -> None:
@@ -29,8 +33,8 @@ def add(subparsers: Subparsers) -> None:
         "look",
         help="what a page of a decision costs, beside explaining it",
         description="Explains rows by the J48 tree of a table, by scikit-learn's trees and by boosted trees, which are"
-        " learned here from the same table, and makes a page of each answer. Each row has a process of its own, several"
-        " times; of these the least CPU seconds count.",
+        " learned here from the same table, and makes a page of each answer: by the commands `quia explain` and `quia"
+        " report`, and their parts alone. Each is a process of its own, several times; the least CPU seconds count.",
     )
     parser.add_argument("--data", metavar="DIR", help="trees/NAME/tree.j48.txt and train/NAME.csv.gz")
     parser.add_argument("--benchmark", metavar="NAME", default="adult", help="which table and tree (default adult)")
@@ -46,10 +50,12 @@ def add(subparsers: Subparsers) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Measure and print."""
     results = []
-    for name, classifier, instances in subjects(arguments):
-        with TemporaryDirectory() as place:
-            results.append(measure(name, classifier, instances, arguments.repeat, Path(place)))
-        write(text(results[-1:], head=len(results) == 1))
+    with TemporaryDirectory() as folder:
+        place = Path(folder, "run")
+        place.mkdir()
+        for name, classifier, instances in subjects(arguments):
+            results.append(measure(name, classifier, instances, arguments.repeat, place))
+            write(text(results[-1:], head=len(results) == 1))
     if arguments.json:
         numbers = {"table": arguments.benchmark, "repeat": arguments.repeat, "results": results}
         Path(arguments.json).write_text(json.dumps(numbers, indent=1), "utf-8")
@@ -97,16 +103,35 @@ def measure(
     for instance in instances:
         (place / "instance.json").write_text(json.dumps(instance), "utf-8")
         runs = [_once(place) for _ in range(repeat)]
-        least = {part: min(each[part] for each in runs) for part in ("explain", "import", "page")}
-        rows.append(least | {"bytes": runs[0]["bytes"], "listed": runs[0]["listed"]})
+        rows.append(runs[0] | {part: min(each[part] for each in runs) for part in PARTS})
     return {"name": name, "nodes": _nodes(classifier), "rows": rows}
 
 
 def _once(place: Path) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks.look_once", str(place / "model.json"), str(place / "instance.json")]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    numbers: dict[str, Any] = json.loads(done.stdout)
+    """Both commands and their parts, each in a process of its own."""
+    _, told = _process(place, "benchmarks.look_once", "model.json", "instance.json")
+    numbers: dict[str, Any] = json.loads(told)
+    asked = ("model.json", "--instance", "instance.json")
+    numbers["command explain"], _ = _process(place, "quia", "explain", *asked)
+    numbers["command report"], _ = _process(place, "quia", "report", *asked, "-o", "page.html")
     return numbers
+
+
+def _process(place: Path, *words: str) -> tuple[float, str]:
+    """The CPU seconds of a process, and what it printed; modules are compiled, as those of an installed package are."""
+    from resource import RUSAGE_CHILDREN, getrusage  # not on Windows
+
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment |= {
+        "PYTHONPYCACHEPREFIX": str(place.parent / "compiled"),
+        "PYTHONPATH": os.pathsep.join([ROOT, *sys.path]),
+    }
+    before = getrusage(RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [sys.executable, "-m", *words], check=True, capture_output=True, text=True, cwd=place, env=environment
+    )
+    after = getrusage(RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
 
 
 def _nodes(classifier: Any) -> int | None:
@@ -115,32 +140,35 @@ def _nodes(classifier: Any) -> int | None:
     return len(classifier) if isinstance(classifier, DecisionGraph) else None
 
 
-def ratio(result: dict[str, Any]) -> float:
-    """How many times as long the pages took as the answers, all rows together."""
-    return float(sum(row["page"] for row in result["rows"]) / sum(row["explain"] for row in result["rows"]))
+def ratio(rows: Sequence[dict[str, Any]], of: str, to: str) -> float:
+    """How many times as long the one took as the other, all rows together."""
+    return float(sum(row[of] for row in rows) / sum(row[to] for row in rows))
 
 
 def text(results: Sequence[dict[str, Any]], *, head: bool = True) -> str:
     """A table in Markdown, a model a line.
 
-    >>> row = {"explain": 0.2, "import": 0.03, "page": 0.1, "bytes": 60_000}
+    >>> row = {"command explain": 0.4, "command report": 0.5, "explain": 0.2, "import": 0.03, "page": 0.1, "bytes": 6e4}
     >>> print(text([{"name": "a tree", "nodes": 914, "rows": [row, row | {"page": 0.2}]}]))
-    | model | nodes | explain | page | page / explain | worst row | import | size |
-    |---|---|---|---|---|---|---|---|
-    | a tree | 914 | 200 ms | 150 ms | 0.75 | 1.00 | 30 ms | 60 kB |
+    | model | nodes | `quia explain` | `quia report` | ratio | answer | import | page | page / answer | size |
+    |---|---|---|---|---|---|---|---|---|---|
+    | a tree | 914 | 400 ms | 500 ms | 1.25 | 200 ms | 30 ms | 150 ms | 0.75 | 60 kB |
     """
-    lines = ["| model | nodes | explain | page | page / explain | worst row | import | size |", f"|{'---|' * 8}"]
+    heads = ("model", "nodes", "`quia explain`", "`quia report`", "ratio", "answer", "import", "page", "page / answer")
+    lines = [f"| {' | '.join([*heads, 'size'])} |", f"|{'---|' * (len(heads) + 1)}"]
     for result in results:
         rows = result["rows"]
-        worst = max(row["page"] / row["explain"] for row in rows)
+        mean = {part: seconds_text(fmean(row[part] for row in rows)) for part in PARTS}
         cells = (
             result["name"],
             "–" if result["nodes"] is None else f"{result['nodes']:,}",
-            seconds_text(fmean(row["explain"] for row in rows)),
-            seconds_text(fmean(row["page"] for row in rows)),
-            f"{ratio(result):.2f}",
-            f"{worst:.2f}",
-            seconds_text(fmean(row["import"] for row in rows)),
+            mean["command explain"],
+            mean["command report"],
+            f"{ratio(rows, 'command report', 'command explain'):.2f}",
+            mean["explain"],
+            mean["import"],
+            mean["page"],
+            f"{ratio(rows, 'page', 'explain'):.2f}",
             f"{fmean(row['bytes'] for row in rows) / 1000:.0f} kB",
         )
         lines.append(f"| {' | '.join(cells)} |")
