@@ -35,9 +35,13 @@ def codes_text(codes: ReasonCodes, *, paint: Paint = plain, width: int | None = 
         return "\n".join([*lines, "No feature is a reason: nothing can change this decision."])
     lines.append(paint(_heading(codes), "strong"))
     for code in codes.codes:
-        told = [f"{code.rank}.", paint(code.feature, "feature") + ",", f"now {code.now}{'' if _gain(code) else ':'}"]
-        if _gain(code):
-            told = [*told[:2], f"{told[2]},", *f"{_gain(code).removeprefix(', ')}:".split(" ")]
+        told = [
+            f"{code.rank}.",
+            paint(code.feature, "feature") + ",",
+            f"now {code.now}{':' if code.points is None else ','}",
+        ]
+        if code.points is not None:
+            told += ["could gain", f"{gain_text(code)}:"]
         lines.append(line_of([*told, *_advice(code, paint)], width, indent=2, hang=3))
     return "\n".join(
         [*lines, "", line_of(_rule_words(codes, paint), width), *(wrapped(line, width) for line in beside(codes))]
@@ -71,10 +75,6 @@ def gain_text(code: ReasonCode) -> str:
         return ""
     share = "" if code.share is None else f" ({percent(code.share)} of what is missing)"
     return f"{_points(code.points)}{share}"
-
-
-def _gain(code: ReasonCode) -> str:
-    return f", could gain {gain_text(code)}" if code.points is not None else ""
 
 
 def _advice(code: ReasonCode, paint: Paint) -> list[str]:
