@@ -23,6 +23,8 @@ from quia.errors import Unsupported
 
 ROUNDS, DEPTH = 100, 6
 ROOT = str(Path(__file__).resolve().parents[1])
+FINISHED = (0, 3)
+"""Exit codes of commands that answered: with all there is, or with what was found in time."""
 PARTS = ("command explain", "command report", "explain", "import", "page")
 """What is measured of a row: both commands as a whole, then finding an answer, importing what makes pages, a page."""
 
@@ -38,7 +40,7 @@ def add(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--data", metavar="DIR", help="trees/NAME/tree.j48.txt and train/NAME.csv.gz")
     parser.add_argument("--benchmark", metavar="NAME", default="adult", help="which table and tree (default adult)")
-    parser.add_argument("--rows", metavar="N", type=whole, default=10, help="of each model (default 10)")
+    parser.add_argument("--rows", metavar="N", type=whole, default=4, help="of each model (default 4)")
     parser.add_argument("--repeat", metavar="N", type=whole, default=3, help="processes for each row (default 3)")
     parser.add_argument(
         "--rounds", metavar="N", type=whole, default=ROUNDS, help=f"of boosting, {DEPTH} deep (default {ROUNDS})"
@@ -128,8 +130,10 @@ def _process(place: Path, *words: str) -> tuple[float, str]:
     }
     before = getrusage(RUSAGE_CHILDREN)
     done = subprocess.run(
-        [sys.executable, "-m", *words], check=True, capture_output=True, text=True, cwd=place, env=environment
+        [sys.executable, "-m", *words], check=False, capture_output=True, text=True, cwd=place, env=environment
     )
+    if done.returncode not in FINISHED:
+        raise Unsupported(f"{' '.join(words)} failed: {done.stderr.strip()[-300:]}")
     after = getrusage(RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
 
