@@ -133,7 +133,7 @@ def _process(place: Path, *words: str) -> tuple[float, str]:
         [sys.executable, "-m", *words], check=False, capture_output=True, text=True, cwd=place, env=environment
     )
     if done.returncode not in FINISHED:
-        raise Unsupported(f"{' '.join(words)} failed: {done.stderr.strip()[-300:]}")
+        done.check_returncode()
     after = getrusage(RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, done.stdout
 
