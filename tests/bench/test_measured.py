@@ -178,6 +178,7 @@ def test_what_is_run_is_what_the_commands_take(measured, tmp_path, monkeypatch):
         "ensembles",
         "additive",
         "audit",
+        "look",
         "peers",
     ]  # no circuits
     for command in ran:
