@@ -3,7 +3,8 @@
 # make coverage  which branches the quick tests do not take
 # make check  lint, types, formatting
 # make docs   the site, in docs/_build; warnings are errors
-# make bench  the paper's table, quickly; BENCH="kernel" measures that instead, or circuits, batch, widths, worlds, additive, audit, peers
+# make pictures  take the photographs of the docs anew, in a real browser and JupyterLab; PICTURES="serve page-tree" takes these
+# make bench  the paper's table, quickly; BENCH="kernel" measures that instead, or circuits, batch, widths, worlds, additive, audit, look, peers
 # make dist   sdist and wheel, installed into an empty environment and tried there
 # make sanitize, make fuzz  look for faults in the kernel
 # make mutants  put faults into the core and print those that no test notices
@@ -14,7 +15,7 @@ BIN    := $(VENV)/bin
 SOURCES := pyproject.toml $(wildcard CMakeLists.txt native/* native/python/*)
 CPP := $(wildcard native/*.?pp native/python/*.?pp)
 
-.PHONY: demo test coverage check docs bench dist sanitize fuzz mutants format clean
+.PHONY: demo test coverage check docs pictures bench dist sanitize fuzz mutants format clean
 
 demo: $(VENV)/.installed
 	@QUIA="$(CURDIR)/$(BIN)/quia" examples/demo.sh
@@ -45,6 +46,9 @@ check: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-dev
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -d build/doctrees docs docs/_build
 	@echo "the site is docs/_build/index.html"
+
+pictures: $(VENV)/.installed-dev
+	$(BIN)/python docs/photographs $(PICTURES)
 
 BENCH ?= table --quick
 bench: $(VENV)/.installed

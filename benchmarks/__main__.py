@@ -9,7 +9,19 @@ from importlib import import_module
 
 from quia.cli import run
 
-COMMANDS = ("table", "kernel", "circuits", "batch", "widths", "worlds", "ensembles", "additive", "audit", "peers")
+COMMANDS = (
+    "table",
+    "kernel",
+    "circuits",
+    "batch",
+    "widths",
+    "worlds",
+    "ensembles",
+    "additive",
+    "audit",
+    "look",
+    "peers",
+)
 """Each is a module of benchmarks with `add(subparsers)`, which names its `run(arguments) -> exit code`."""
 
 

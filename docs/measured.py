@@ -28,6 +28,7 @@ from benchmarks.additive import batch_text, counts_text
 from benchmarks.algorithms import QUESTIONS
 from benchmarks.circuits import slope
 from benchmarks.kernel import ratio_means
+from benchmarks.look import text as pages_text
 from benchmarks.numbers import number_text, seconds_text
 from benchmarks.printed import INSTANCES, names, printed
 from benchmarks.summary import summarise, totals
@@ -45,6 +46,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "ensembles.json": ("ensembles", "--json", "{to}"),
     "additive.json": ("additive", "--json", "{to}"),
     "audit.json": ("audit", "--json", "{to}"),
+    "look.json": ("look", "--json", "{to}"),
     "circuits.json": ("circuits", "--json", "{to}"),
     "peers": ("peers", "--rows", "8", "--limit", "10", "--out", "{to}"),
 }
@@ -275,6 +277,7 @@ BLOCKS: dict[str, Block] = {
     "rivals": ("ensembles.json", rivals),
     "additive": ("additive.json", additive),
     "audits": ("audit.json", audits),
+    "looks": ("look.json", lambda results: pages_text(results["results"])),
     "circuits": ("circuits.json", circuits),
     "necessary": ("circuits.json", necessary),
     "peers": ("peers", peers),

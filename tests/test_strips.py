@@ -134,6 +134,7 @@ def test_a_missing_value_has_a_place_of_its_own() -> None:
     assert strip.now == "missing"
     assert strip.at is not None
     assert inside(strip.at, strip.because[-1:])
-    assert strip.ticks[-1].text == "missing"
+    assert strip.ticks[-1].text == "missing" and not strip.ticks[-1].is_end
+    assert all(tick.is_end for tick in strip.ticks[:-1])
     assert max(tick.at for tick in strip.ticks[:-1]) < strip.because[-1].start
     assert strip.change[0].end < strip.because[-1].start

@@ -49,6 +49,7 @@ def results(tmp_path_factory):
     few = ["--features", "8", "--rows", "20", "--limit", "0.1"]
     assert main(["additive", "--quick", *few, "--json", str(home / "additive.json")]) == 0
     (home / "audit.json").write_text(json.dumps(audit()))
+    (home / "look.json").write_text(json.dumps(look()))
     (home / "ensembles.json").write_text(json.dumps(ensembles()))
     (home / "peers").mkdir()
     (home / "peers" / "peers.json").write_text(json.dumps({"results": list(answers()), "notes": []}))
@@ -61,6 +62,12 @@ def audit():
     line = {"name": "made", "rows": 48_842, "decided": 48_693, "cpu": 1.33, "wall": 60.5, "limit": 60.0, "check": check}
     line |= {"steps": {"rules": 0.754, "what hangs on protected features": 0.5}, "rules": rules, "hanging": []}
     return {"results": [line, line | {"limit": None, "rival": {"rows": [3, 4], "calls": 28, "cpu": 1.0}}]}
+
+
+def look():
+    row = {"explain": 0.05, "import": 0.02, "page": 0.075, "bytes": 250_000, "listed": [10, 10, 4]}
+    row |= {"command explain": 0.4, "command report": 0.5}
+    return {"table": "made", "repeat": 3, "results": [{"name": "made, J48", "nodes": 914, "rows": [row, row]}]}
 
 
 def ensembles():
@@ -113,6 +120,7 @@ def test_the_page_has_the_numbers_of_the_results(measured, results, tmp_path):
     text = page.read_text()
     assert "as it was" not in text and MARK.findall(text) == list(measured.BLOCKS)
     assert "18 instances by the kernel, 12 of them by `paper.py` too" in text
+    assert "| made, J48 | 914 | 400 ms | 500 ms | 1.25 | 50 ms | 20 ms | 75 ms | 1.50 | 250 kB |" in text
     assert "48 answers that both finish are equal, set by set; none differs." in text
     numbers = json.loads((results / "kernel.json").read_text())
     ratio = measured.ratio_means(numbers["benchmarks"], "SSR")["all"]["ratio_batch"]
@@ -170,6 +178,7 @@ def test_what_is_run_is_what_the_commands_take(measured, tmp_path, monkeypatch):
         "ensembles",
         "additive",
         "audit",
+        "look",
         "peers",
     ]  # no circuits
     for command in ran:

@@ -67,6 +67,26 @@ def opened(shown: Page, folder: Path, source: str) -> Page:
     return shown
 
 
+@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("name", ["adult", "batch"])
+def test_findings_are_cards(name: str, width: int, watched: Callable[..., Page], tmp_path: Path) -> None:
+    """What a finding is about, its figure and what that says are below each other, at one edge, in a frame."""
+    shown = opened(watched(width=width), tmp_path, PAGES[name]())
+    cards = shown.locator(".findings .card").evaluate_all(
+        """cards => cards.map(card => ({
+          frame: ["Top", "Right", "Bottom", "Left"].map(side => getComputedStyle(card)[`border${side}Width`]),
+          above: getComputedStyle(card.parentElement).borderTopWidth,
+          parts: [...card.children].map(each => each.getBoundingClientRect().toJSON()),
+        }))"""
+    )
+    assert len(cards) > 1
+    for card in cards:
+        assert card["frame"] == ["1px"] * 4 and card["above"] == "0px"
+        assert len({part["left"] for part in card["parts"]}) == 1
+        tops, ends = [part["top"] for part in card["parts"]], [part["bottom"] for part in card["parts"]]
+        assert all(0 <= top - end < 12 for end, top in zip(ends, tops[1:], strict=False)), "nothing is stretched apart"
+
+
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (400, True), (400, False)])
 def test_nothing_is_wider_than_the_window(

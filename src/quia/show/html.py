@@ -16,7 +16,7 @@ from quia.nnf import NNF
 from quia.patience import LAST_SHARE
 from quia.show.html_bias import bias
 from quia.show.html_changes import changes
-from quia.show.html_claims import claims, notes
+from quia.show.html_claims import claims, node_count, notes
 from quia.show.html_facts import MOST_LISTED, table
 from quia.show.html_formula import formula
 from quia.show.html_graph import way
@@ -145,7 +145,7 @@ def _importance(explanation: Explanation, timeout: float | None) -> Shares | Non
 def _formulas(explanation: Explanation, forms: Sequence[Answer], facts: Facts) -> Markup | None:
     """The formula that the reasons of each form come from; None if there is none to see."""
     # The general reason of a large graph takes far longer than all else on the page.
-    if explanation.classifier.sizes.get("nodes", 0) > MOST_GENERAL:
+    if (node_count(explanation.classifier) or 0) > MOST_GENERAL:
         return _formula(explanation, replace(forms[0], is_general=False), facts)
     return _joined(each_form(forms, partial(_formula, explanation), facts, "div"))
 

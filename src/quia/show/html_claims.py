@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from quia.classifier import HasPath, offers
 from quia.cuts import number_text
 from quia.errors import listed
 from quia.show.html_section import fold
@@ -38,12 +39,17 @@ def claims(answer: Answer) -> Markup:
     return fold("claims", "What this page says, and what it does not", element("ul", [element("li", i) for i in items]))
 
 
+def node_count(classifier: Classifier) -> int | None:
+    """How many nodes a classifier has that has any; `sizes` would measure how deep a graph is, which takes longer."""
+    return len(classifier.nodes) if offers(classifier, HasPath) else classifier.sizes.get("nodes")
+
+
 def notes(classifier: Classifier, model: str | None) -> Markup:
     """Where the explanation comes from."""
     from quia import __version__
 
     said = [f"Model: {short(model)}. "] if model else []
-    if (nodes := classifier.sizes.get("nodes")) is not None:
+    if (nodes := node_count(classifier)) is not None:
         said.append(f"A {classifier.kind} of {plural(nodes, 'node')}. ")
     said += [f"{short(note, 400)}. " for note in classifier.notes]
     return element("footer", element("p", join(said), f"Made by quia {__version__}."), class_="notes")

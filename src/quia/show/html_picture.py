@@ -177,7 +177,7 @@ def _tick(tick: Tick, *, is_labelled: bool) -> Markup:
     at = percent(tick.at)
     return join(
         [
-            shape("line", class_="tick", x1=at, x2=at, y1=_TOP - 2, y2=_TOP + _BAR + 2),
+            shape("line", class_="tick", x1=at, x2=at, y1=_TOP - 2, y2=_TOP + _BAR + 2) if tick.is_end else None,
             shape("text", short(tick.text, 14), x=at, y=_HIGH - 4, text_anchor=anchor) if is_labelled else None,
         ]
     )

@@ -41,10 +41,11 @@ class Span(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """A place on the scale, and what is there."""
+    """A place on the scale, and what is there: where an interval ends, or a name."""
 
     at: float
     text: str
+    is_end: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +200,7 @@ def _of_number(
 
     ticks = [Tick(at(end), number_text(end)) for end in ends if math.isfinite(end)]
     if has_missing:
-        ticks.append(Tick((_MISSING_START + 1) / 2, MISSING))
+        ticks.append(Tick(1.0, MISSING, is_end=False))
     where = at(number) if number is not None else (_MISSING_START + 1) / 2 if state != UNKNOWN else None
     return Strip(
         index,
