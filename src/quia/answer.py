@@ -103,8 +103,19 @@ class Answer(Shown, AboutQuestion):
 
     @property
     def shortest(self) -> Reason | None:
-        """Of the sufficient reasons that were found the shortest, of these the first that says something new."""
-        return min(self.sufficient.as_shown(), key=len, default=None)
+        """Of the sufficient reasons that were found the shortest, of these the first that says something new.
+
+        Where changes have costs it is the cheapest.
+        """
+        return min(self.sufficient.as_shown(), key=self._cost, default=None)
+
+    def _cost(self, reason: Reason) -> tuple[int, int]:
+        costs = self.question.costs
+        if costs is None:
+            return 0, len(reason)
+        named = set(reason.features)
+        paid = (cost for cost, variable in zip(costs.whole, self.variables, strict=True) if variable.name in named)
+        return sum(paid), len(reason)
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain data: the JSON format `quia/explanation/2`."""

@@ -123,12 +123,14 @@ def warn(message: str, category: type[QuiaWarning]) -> None:
 
 
 def with_article(name: str) -> str:
-    """A thing's name in a sentence: 'a random forest', but 'boosted trees'.
+    """A thing's name in a sentence: 'a random forest', 'an additive model', but 'boosted trees'.
 
-    >>> with_article("sound SDD"), with_article("boosted trees"), with_article("gradient boosting")
-    ('a sound SDD', 'boosted trees', 'gradient boosting')
+    >>> with_article("sound SDD"), with_article("SDD"), with_article("boosted trees"), with_article("gradient boosting")
+    ('a sound SDD', 'an SDD', 'boosted trees', 'gradient boosting')
     """
-    return name if name.endswith(("trees", "boosting", "AdaBoost")) else f"a {name}"
+    if name.endswith(("trees", "models", "boosting", "AdaBoost")):
+        return name
+    return f"{'an' if name[:1].lower() in set('aeio') or name.startswith(('SDD', 'NNF')) else 'a'} {name}"
 
 
 def listed(names: Iterable[Any], most: int = 12) -> str:

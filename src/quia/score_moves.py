@@ -62,6 +62,14 @@ class Moves:
         """The most that a feature could gain alone, in points."""
         return max(self._part(v).gain(self._states(v)), 0.0) / self.unit
 
+    def is_enough(self, gain: float) -> bool:
+        """Whether so many points lead to the rival: a tie does if it is the rival's by the rule.
+
+        One score that reaches a cut is past it, and of equal scores the first counts.
+        """
+        has_ties = (self.rival > self.question.decision) == self.is_ordered
+        return gain > self.missing or (has_ties and gain == self.missing)
+
     def extent(self, v: int) -> tuple[float, float]:
         """The most that a feature could lose alone, and the most that it could gain, in points."""
         states = self._possible(v)

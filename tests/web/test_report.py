@@ -454,3 +454,33 @@ def test_the_first_screen_answers_and_paper_takes_two_sheets(
     paper = shown.pdf(format="A4")
     assert 1 <= len(re.findall(rb"/Type\s*/Page\b", paper)) <= 2
     assert shown.locator(".quia > section:last-of-type").get_attribute("id") == "identity"
+
+
+def deep(length: int) -> quia.DecisionGraph:
+    """'B' if every number is in its middle: a formula as deep as it is long, of features with long names."""
+    variables = [
+        quia.Variable.numeric(f"a rather long name of a measurement, the {n}th", [1, 2]) for n in range(length)
+    ]
+    tests, labels, edges = [-1, -1], [0, 1], [(), ()]
+    for v in reversed(range(length)):
+        edges.append(((((0, 0), (2, 2)), 0), (((1, 1),), len(tests) - 1)))  # type: ignore[arg-type]
+        tests.append(v)
+        labels.append(-1)
+    return quia.DecisionGraph.build(variables, ["A", "B"], tests, labels, edges)
+
+
+def test_long_names_leave_room_and_deep_formulas_stay_on_the_page(watched: Callable[..., Page], tmp_path: Path) -> None:
+    model, file = deep(40), tmp_path / "page.html"
+    values = {variable.name: 1.5 for variable in model.variables}
+    file.write_text(page(quia.explain(model, values)))
+    wide = watched()
+    wide.goto(file.as_uri())
+    strip, row = (wide.locator(name).first.bounding_box() for name in (".strips .drawn", ".strips li"))
+    assert strip is not None and row is not None
+    assert strip["width"] > 0.3 * row["width"]
+    narrow = watched(width=400)
+    narrow.goto(file.as_uri())
+    narrow.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+    assert narrow.locator(".formula").first.is_visible()
+    assert narrow.evaluate("document.documentElement.scrollWidth") <= 400
+    assert Axe().run(narrow).violations_count == 0

@@ -31,10 +31,10 @@ from quia.plot.canvas import (
     wrapped,
 )
 from quia.plot.pixels import plot_pixels
-from quia.plot.words import headline, nothing_changes, outcome
+from quia.plot.words import headline, nothing_changes
 from quia.reason import Reason
 from quia.show.strips import Span, Strip, Tick, strips
-from quia.show.words import plural, told_apart
+from quia.show.words import given_text, outcome, outcome_of, plural, told_apart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,15 +70,17 @@ def plot_reason(
     chosen = answer.shortest if reason is None else reason
     nearest = answer.changes[0] if answer.changes else None
     led = () if nearest is None else nearest.changes
+    which = "the nearest change" if answer.changes.are_nearest else "this change"
+    changed = "" if nearest is None else outcome(nearest)
     if chosen is not None and chosen.kind == "necessary":
-        led, nearest = chosen.changes, None
+        led, which, changed = chosen.changes, "this change", outcome_of(chosen, answer)
         chosen = None
     extents = None if explanation.reference is None else explanation.reference.extents
     drawn = strips(answer, chosen, led, extents=extents)
     if len(drawn) > most:  # what would change is seen
         drawn = sorted(drawn, key=lambda strip: not strip.change)
-    changed = "" if not led else "would change" if nearest is None else outcome(nearest)
-    return _drawn(answer, drawn[:most], len(drawn) - most, _about(answer, chosen, changed), changed, ax)
+    about = _about(answer, chosen, f"With {which} it {plain(changed)}." if led else "")
+    return _drawn(answer, drawn[:most], len(drawn) - most, about, changed, ax)
 
 
 def check_reason(answer: Answer, reason: Any) -> None:
@@ -96,7 +98,7 @@ def check_reason(answer: Answer, reason: Any) -> None:
             raise InstanceError(f"reason says {shown(str(literal))}, which does not hold of this instance")
 
 
-def _about(answer: Answer, reason: Reason | None, changed: str) -> str:
+def _about(answer: Answer, reason: Reason | None, change: str) -> str:
     """What is seen, in a sentence or two."""
     if answer.is_constant:
         return ""
@@ -105,11 +107,11 @@ def _about(answer: Answer, reason: Reason | None, changed: str) -> str:
         held = plain(answer.decision if answer.against is None else f"not {answer.against}")
         holds = "this condition holds" if len(reason) == 1 else f"these {len(reason)} conditions hold"
         said.append(f"As long as {holds}, it is {held}, whatever the rest.")
-    if changed:
-        said.append(f"With the nearest change it {plain(changed)}.")
+    said.append(change)
+    said.append(plain(given_text(answer)))
     if answer.unknown:
         said.append(f"Not known: {', '.join(map(plain, answer.unknown[:5]))}{' …' if len(answer.unknown) > 5 else ''}.")
-    return " ".join(said)
+    return " ".join(part for part in said if part)
 
 
 def _drawn(answer: Answer, shown: Sequence[Strip], rest: int, about: str, changed: str, ax: Axes | None) -> Axes:

@@ -81,7 +81,8 @@ def _weighed(moves: Moves, question: Question, is_additive: bool) -> tuple[list[
 
 def _more(rest: int, left_out: int) -> list[str]:
     said = [f"{plural(rest, 'feature')} more, none of which could gain more"] if rest else []
-    return [*said, *([f"{plural(left_out, 'feature')} more were not looked at"] if left_out else [])]
+    were = "was" if left_out == 1 else "were"
+    return [*said, *([f"{plural(left_out, 'feature')} more {were} not looked at"] if left_out else [])]
 
 
 def _drawn(
@@ -116,7 +117,7 @@ def _drawn(
         say(ax, "No feature alone can move the score.", inks)
         return ax
     bare(ax, inks)
-    _bars(ax, [extents[v] for v in shown], moves.missing, inks)
+    _bars(ax, [extents[v] for v in shown], moves, inks)
     ax.set_yticks(range(len(shown)), names, color=inks.text, **PLAIN)
     for place, text in enumerate(told):
         ax.annotate(
@@ -137,14 +138,14 @@ def _drawn(
     return ax
 
 
-def _bars(ax: Axes, extents: Sequence[tuple[float, float]], missing: float, inks: Inks) -> None:
+def _bars(ax: Axes, extents: Sequence[tuple[float, float]], moves: Moves, inks: Inks) -> None:
     """What each feature could lose and gain; what is enough for the other decision in full colour."""
     for place, (loss, gain) in enumerate(extents):
         ax.barh(place, loss, height=0.6, color=inks.keep_pale, gid="loss")
-        colour = inks.change if gain > missing else inks.change_pale
+        colour = inks.change if moves.is_enough(gain) else inks.change_pale
         ax.barh(place, gain, height=0.6, color=colour, gid="gain")
     low = min(0.0, *(loss for loss, _ in extents))
-    high = max(missing, *(gain for _, gain in extents)) or 1.0
+    high = max(moves.missing, *(gain for _, gain in extents)) or 1.0
     room = 0.02 * (high - low)
     ax.set_xlim(low - room, high + room)
     ax.set_ylim(len(extents) - 0.5, -0.5)

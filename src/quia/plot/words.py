@@ -8,7 +8,6 @@ from quia.show.words import no_possible_change
 
 if TYPE_CHECKING:
     from quia.answer import Answer
-    from quia.counterfactual import Counterfactual
     from quia.question import AboutQuestion
 
 
@@ -25,8 +24,3 @@ def nothing_changes(answer: Answer) -> str:
     held = answer.decision if answer.against is None else f"not {answer.against}"
     given = ", with what is taken as given" if answer.frozen else ""
     return f"Nothing could change this: it is {held} whatever the features are{given}."
-
-
-def outcome(change: Counterfactual) -> str:
-    """What a decision is after a change."""
-    return f"{'would' if change.certain else 'could'} be {change.decision}"

@@ -12,6 +12,7 @@ from quia.show.words import plural
 
 if TYPE_CHECKING:
     from quia.answer import Answer
+    from quia.counterfactual import Counterfactual
     from quia.reason import Reason
 
 MOST_ROWS = 8
@@ -48,7 +49,7 @@ def picture(answer: Answer, *, extents: Extents | None = None) -> Markup | None:
     return element(
         "section",
         element("h2", _title(answer, reason)),
-        _legend(answer, None if nearest is None else nearest.decision, drawn),
+        _legend(answer, nearest, drawn),
         element("ul", rows[:MOST_ROWS], class_="strips"),
         folded,
         class_="part picture",
@@ -67,15 +68,17 @@ def _title(answer: Answer, reason: Reason) -> str:
     return f"{name}: {plural(len(reason), 'condition')}"
 
 
-def _legend(answer: Answer, other: str | None, drawn: Sequence[Strip]) -> Markup:
+def _legend(answer: Answer, change: Counterfactual | None, drawn: Sequence[Strip]) -> Markup:
     """What the signs mean."""
     held = short(answer.decision if answer.against is None else f"not {answer.against}", 60)
     parts: list[Child] = [
         element("span", _sign("allowed"), f"as long as all of these hold, it is {held}, whatever the rest"),
         element("span", _sign("now"), "the value here"),
     ]
-    if any(strip.change for strip in drawn):
-        parts.append(element("span", _sign("led"), f"the nearest change, which makes it {short(str(other), 60)}"))
+    if change is not None:
+        which = "the nearest change" if answer.changes.are_nearest else "a change"
+        makes = "makes" if change.certain else "could make"
+        parts.append(element("span", _sign("led"), f"{which}, which {makes} it {short(change.decision, 60)}"))
     if any(strip.data is not None for strip in drawn):
         parts.append(element("span", _sign("data"), "where the table’s values lie"))
     if not all(strip.to_scale for strip in drawn):

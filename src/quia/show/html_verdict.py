@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from quia.errors import listed
 from quia.show.html_section import each_form
 from quia.show.markup import Markup, element, join, short
-from quia.show.words import Facts, no_possible_change, possible_text
+from quia.show.words import Facts, given_text, no_possible_change, possible_text
 
 if TYPE_CHECKING:
     from quia.answer import Answer
@@ -26,6 +26,8 @@ def verdict(forms: Sequence[Answer], facts: Facts) -> Markup:
     lead: list[str | None] = [_nothing(answer)]
     if not answer.is_constant:
         lead = [*each_form(forms, _because, facts), _unless(answer, facts)]
+    if not answer.is_constant:
+        lead.append(given_text(answer) or None)
     if answer.unknown:
         lead.append(_not_known(answer.unknown))
     told = [piece for part in lead if part is not None for piece in (part, " ")]

@@ -90,7 +90,8 @@ def changes_head(found: Counterfactuals) -> str:
 def changes_about(found: Counterfactuals) -> str:
     """Whether these are all."""
     if found.complete:
-        return "would change it" if len(found) == 1 else "each would change it"
+        would = "would" if all(change.certain for change in found) else "could"
+        return f"{would} change it" if len(found) == 1 else f"each {would} change it"
     return "there may be more" if found.are_nearest else "found in time; there may be nearer ones"
 
 

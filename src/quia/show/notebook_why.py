@@ -25,7 +25,7 @@ from quia.show.notebook_pieces import (
     title,
 )
 from quia.show.strips import Extents, Span, Strip, strips
-from quia.show.words import Facts, no_possible_change, plural, possible_text, without_text
+from quia.show.words import Facts, given_text, no_possible_change, outcome_of, plural, possible_text, without_text
 from quia.values import readable_value
 
 if TYPE_CHECKING:
@@ -116,6 +116,8 @@ def _lead(answer: Answer, words: Facts) -> Markup:
         change = answer.changes[0]
         said += ["It would be " if change.certain else "It could be ", decided(change.decision, other=True), " if "]
         said += [words.clauses(change.changes, verb="were"), ". "]
+    if answer.frozen:
+        said.append(f"{given_text(answer)} ")
     if answer.unknown:
         it = "it is" if len(answer.unknown) == 1 else "they are"
         said.append(f"Not known: {listed(answer.unknown, 4)}; all this holds whatever {it}.")
@@ -214,8 +216,9 @@ def _necessary(answer: Answer) -> tuple[str, Child]:
     lines = [reason_line(each, values, most=MOST_FOLDED_FACTS) for each in found.as_shown()]
     count = len(lines) if found.complete else found.count
     many = "Necessary reasons" if count is None else plural(count, "necessary reason")
-    would = "would change it" if answer.against is None else f"would make it {answer.against}"
-    about = f"Each of these, all else kept, {would}." if answer.is_general else "Changing all of one can change it."
+    about = "Changing all of one can change it."
+    if answer.is_general and lines:
+        about = f"With each of these, all else kept, it {outcome_of(next(iter(found)), answer)}."
     return many, [element("p", about, class_="faint"), numbered(lines)] if lines else None
 
 

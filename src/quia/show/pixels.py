@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quia.errors import InstanceError, shown
 from quia.literal import Literal
-from quia.show.words import plural
+from quia.show.words import outcome, outcome_of, plural
 from quia.variables import Variable
 
 if TYPE_CHECKING:
@@ -213,10 +213,10 @@ def pixel_picture(answer: Answer, shape: Any, because: Reason | None = None) -> 
     led = () if nearest is None else nearest.changes
     index = {variable.name: v for v, variable in enumerate(answer.variables)}
     values = {v: _number(variable, answer.instance) for v, variable in enumerate(answer.variables)}
+    decided = None if nearest is None else outcome(nearest)
     if reason is not None and reason.kind == "necessary":
-        led = reason.changes
+        led, decided = reason.changes, outcome_of(reason, answer)
         reason = None
-    decided = "would change" if nearest is None else f"{'would' if nearest.certain else 'could'} be {nearest.decision}"
 
     def marks(literals: Sequence[Literal], *, is_change: bool) -> tuple[Mark, ...]:
         return tuple(

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from quia.errors import listed as said_of
 from quia.literal import Literal
 from quia.ranges import Ranges
 from quia.show.markup import Markup, element, join, short
@@ -15,6 +16,8 @@ from quia.variables import MISSING, Variable
 if TYPE_CHECKING:
     from quia.answer import Answer
     from quia.bias import Bias
+    from quia.counterfactual import Counterfactual
+    from quia.reason import Reason
 
 MOST_SAID = 5
 """So much of what is possible is said; all of it is in the JSON."""
@@ -145,6 +148,25 @@ def no_possible_change(answer: Answer) -> str:
     """That nothing that is possible changes a decision, which is no guess."""
     other = "anything else" if answer.against is None else answer.against
     return f"No possible change makes it {other}: proved."
+
+
+def given_text(answer: Answer, most: int = 4) -> str:
+    """What no reason speaks of as it is taken as given, in a sentence; empty if nothing is."""
+    return f"Taken as given: {said_of(map(short, answer.frozen), most)}." if answer.frozen else ""
+
+
+def outcome(change: Counterfactual) -> str:
+    """What a decision is after a change."""
+    return f"{'would' if change.certain else 'could'} be {change.decision}"
+
+
+def outcome_of(reason: Reason, answer: Answer) -> str:
+    """What a decision is after the changes of a necessary reason.
+
+    That is not certain where only some of these changes do it, or where it hangs on what is not known.
+    """
+    would = "would" if reason.is_general and not answer.unknown else "could"
+    return f"{would} change" if answer.against is None else f"{would} be {answer.against}"
 
 
 def without_text(found: Bias) -> str:
