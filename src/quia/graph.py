@@ -16,7 +16,7 @@ from quia.caching import cached_property
 from quia.classifier import ClassifierBase, model_line
 from quia.consistent import Edges, establish
 from quia.errors import GraphError, MissingValue
-from quia.graph_arrays import Ints, flat_edges, names_of_copies, what_changed
+from quia.graph_arrays import Ints, Node, NodesByNeed, flat_edges, names_of_copies, what_changed
 from quia.look import counted
 from quia.pickling import ByFields
 from quia.variables import UNKNOWN, Variable, tested_values
@@ -206,6 +206,11 @@ class DecisionGraph(ByFields, ClassifierBase):
         pairs = list(zip(low, high, strict=True))
         edges = [(tuple(pairs[range_start[e] : range_start[e + 1]]), child[e]) for e in range(len(child))]
         return tuple((tests[n], labels[n], tuple(edges[edge_start[n] : edge_start[n + 1]])) for n in range(len(tests)))
+
+    @cached_property
+    def nodes_by_need(self) -> Sequence[Node]:
+        """The same, each made when it is looked at: a page shows few of many."""
+        return NodesByNeed(self.arrays)
 
     @cached_property
     def kernel(self) -> _kernel.Graph:

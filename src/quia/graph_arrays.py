@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,8 @@ from quia.consistent import Edges
 from quia.errors import listed
 
 Ints = npt.NDArray[np.integer[Any]]
+Node = tuple[int, int, Edges]
+"""A node's variable (or -1), class (or -1) and (states, child) edges."""
 
 
 def flat_edges(edges: Sequence[Edges]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
@@ -32,6 +34,42 @@ def flat_edges(edges: Sequence[Edges]) -> tuple[Ints, Ints, Ints, Ints, Ints]:
         np.array(low, np.int32),
         np.array(high, np.int32),
     )
+
+
+class NodesByNeed(Sequence[Node]):
+    """The nodes of a graph, each made when it is looked at: for who looks at few of many.
+
+    >>> edges = flat_edges([(), (), ((((0, 0),), 0), (((1, 2),), 1))])
+    >>> nodes = NodesByNeed([np.array([-1, -1, 0]), np.array([0, 1, -1]), *edges])
+    >>> len(nodes), nodes[0], nodes[-1]
+    (3, (-1, 0, ()), (0, -1, ((((0, 0),), 0), (((1, 2),), 1))))
+    """
+
+    def __init__(self, arrays: Sequence[Ints]) -> None:
+        self._lists = [array.tolist() for array in arrays]
+        self._made: dict[int, Node] = {}
+
+    def __len__(self) -> int:
+        return len(self._lists[0])
+
+    @overload
+    def __getitem__(self, index: int) -> Node: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Node]: ...
+    def __getitem__(self, index: int | slice) -> Node | list[Node]:
+        if isinstance(index, slice):
+            return [self[n] for n in range(*index.indices(len(self)))]
+        if index not in self._made:
+            self._made[index] = self._node(range(len(self))[index])
+        return self._made[index]
+
+    def _node(self, n: int) -> Node:
+        tests, labels, edge_start, child, range_start, low, high = self._lists
+        edges = (
+            (tuple((low[r], high[r]) for r in range(range_start[e], range_start[e + 1])), child[e])
+            for e in range(edge_start[n], edge_start[n + 1])
+        )
+        return tests[n], labels[n], tuple(edges)
 
 
 def names_of_copies(origin: Sequence[int], names: Sequence[str]) -> Iterator[str]:

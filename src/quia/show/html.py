@@ -30,6 +30,7 @@ from quia.show.html_shares import shares
 from quia.show.html_verdict import switch, verdict
 from quia.show.identity import identity_block, page_rows
 from quia.show.markup import Markup, element, join, script_data, short
+from quia.show.neighbourhood import Looked
 from quia.show.whole_file import whole_file
 from quia.show.words import Facts
 
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from quia.explanation import Explanation
     from quia.identity import PageFacts
 
-BRANCHES = 300
+BRANCHES = 150
 """How many nodes off the path the steps unfold to."""
 MOST_GENERAL = 2_000
 """How many nodes a graph may have for its general reason to be drawn; of a larger one it is the complete reason."""
@@ -126,7 +127,7 @@ def parts(
         "necessary": None if answer.is_constant else reasons(forms, facts, "necessary", rows=rows, editable=editable),
         "shares": None if answer.is_constant else shares(importance, facts, answer.sufficient.set_count),
         "instance": table(answer, facts, mattering, certain=importance is not None, listed=listed),
-        "way": way(classifier, answer, facts, branches, prefix) if offers(classifier, HasPath) else None,
+        "way": way(Looked(classifier), answer, facts, branches, prefix) if offers(classifier, HasPath) else None,
         "complete": _formulas(explanation, forms, facts),
         "claims": claims(answer),
         "notes": notes(classifier, model),

@@ -9,6 +9,7 @@ from quia.cuts import number_text
 from quia.errors import listed
 from quia.show.html_section import fold
 from quia.show.markup import Markup, element, join, short
+from quia.show.neighbourhood import Looked
 from quia.show.words import plural
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def claims(answer: Answer) -> Markup:
 
 def node_count(classifier: Classifier) -> int | None:
     """How many nodes a classifier has that has any; `sizes` would measure how deep a graph is, which takes longer."""
-    return len(classifier.nodes) if offers(classifier, HasPath) else classifier.sizes.get("nodes")
+    return len(Looked(classifier).nodes) if offers(classifier, HasPath) else classifier.sizes.get("nodes")
 
 
 def notes(classifier: Classifier, model: str | None) -> Markup:

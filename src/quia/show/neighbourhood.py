@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from quia import conditions
 from quia.classifier import HasPath
 from quia.cuts import Interval
+from quia.graph import DecisionGraph
 from quia.ranges import Ranges, covers, difference, size, union
 from quia.show.words import Facts
 
 MOST_WHOLE = 40
 MOST_STEPS = 60
 MOST_BRANCHES = 3
-MOST_COUNTED = 300
+MOST_COUNTED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,27 @@ class Picture:
     boxes: tuple[Box, ...]
     arrows: tuple[Arrow, ...]
     whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A graph of which only the nodes that are looked at are made."""
+
+    graph: HasPath
+
+    @property
+    def nodes(self) -> Sequence[tuple[int, int, Sequence[tuple[Ranges, int]]]]:
+        """Each node's variable (or -1), class (or -1) and (states, child) edges, children first."""
+        return self.graph.nodes_by_need if isinstance(self.graph, DecisionGraph) else self.graph.nodes
+
+    @property
+    def is_tree(self) -> bool:
+        """Whether no node has two parents."""
+        return self.graph.is_tree
+
+    def path(self, states: Sequence[int]) -> Iterator[int]:
+        """The nodes that an encoded instance passes."""
+        return self.graph.path(states)
 
 
 def picture(
