@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from quia.explanation import Explanation
     from quia.identity import PageFacts
 
-BRANCHES = 150
+BRANCHES = 60
 """How many nodes off the path the steps unfold to."""
 MOST_GENERAL = 2_000
 """How many nodes a graph may have for its general reason to be drawn; of a larger one it is the complete reason."""

@@ -17,13 +17,15 @@ from quia.show.words import Facts, plural
 from quia.variables import UNKNOWN
 
 MOST_DEEP = 30
+MOST_DRAWN = 20
+"""So many tests of a long way are drawn, the last ones; the list below has more."""
 _FOLDED, _LIST, _END = join([opened("li"), opened("details")]), opened("ul"), closed("ul", "details", "li")
 
 
 def way(graph: HasPath, answer: Answer, facts: Facts, branches: int, prefix: str) -> Markup:
     """The drawing and the steps."""
     path = list(graph.path(answer.question.states))
-    drawn = picture(graph, answer.question.states, path)
+    drawn = picture(graph, answer.question.states, path, steps=MOST_DRAWN)
     figure = (
         drawing(graph, answer, drawn, facts, prefix)
         if len(drawn.boxes) > 1 and (layout.available() or not drawn.whole)
@@ -39,6 +41,8 @@ def way(graph: HasPath, answer: Answer, facts: Facts, branches: int, prefix: str
         about += " The lit line is the way taken" + (
             "." if drawn.whole else "; boxes with dashes stand for branches not taken: open them in the list of steps."
         )
+        if not drawn.whole and len(path) > MOST_DRAWN:
+            about += f" Its last {MOST_DRAWN} steps are drawn."
     return fold(
         "way",
         "The way through the model",

@@ -15,7 +15,7 @@ from quia.show.words import Facts
 MOST_WHOLE = 40
 MOST_STEPS = 60
 MOST_BRANCHES = 3
-MOST_COUNTED = 100
+MOST_COUNTED = 64
 
 
 @dataclass(frozen=True, slots=True)
