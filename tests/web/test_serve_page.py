@@ -60,7 +60,12 @@ def saved(page: Page, button: str) -> str:
 
 
 def faults(page: Page) -> list[Any]:
-    """What is seriously wrong with the page for those who hear or key it."""
+    """What is seriously wrong with the page for those who hear or key it, once nothing on it fades any more."""
+    page.evaluate(
+        "async () => {"
+        " for (const frame of [1, 2]) await new Promise(requestAnimationFrame);"  # what scrolling shows begins to fade
+        " await Promise.allSettled(document.getAnimations().map((fading) => fading.finished)); }"
+    )
     found = Axe().run(page).response["violations"]
     return [(v["id"], [n["html"][:200] for n in v["nodes"]]) for v in found if v["impact"] in ("serious", "critical")]
 
