@@ -108,5 +108,6 @@ void bind_nnf(nb::module_& module);
 void bind_family(nb::module_& module);
 void bind_ensemble(nb::module_& module);
 void bind_threshold(nb::module_& module);
+void bind_chain(nb::module_& module);
 
 }  // namespace quia

@@ -8,4 +8,5 @@ NB_MODULE(_kernel, module) {
   quia::bind_family(module);
   quia::bind_ensemble(module);
   quia::bind_threshold(module);
+  quia::bind_chain(module);
 }

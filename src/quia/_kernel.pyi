@@ -12,7 +12,7 @@ All long work releases the GIL, may run in several threads on the same objects, 
 arrays of a graph come on top of it). Costs are positive int64, one per variable.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias, TypedDict, final, type_check_only
 
 import numpy as np
@@ -536,4 +536,68 @@ def least_sets(
     Returned are how many there are (-1 where it is not told), and the first `limit` of each row by the order of
     variables: row i has the sets start[i] … start[i+1]-1, set k the members from member_start[k] on. A row is not
     told where a sum that matters is within the band around its need, or where counting takes too many nodes.
+    """
+
+class TooFarApart(RuntimeError):
+    """Two probabilities that 64 bits cannot hold side by side."""
+
+@final
+class Chain:
+    """A Bayesian network along an order of its features, as messages see it.
+
+    Level i has `state_counts[i]` states (1: nothing is observed, a hidden variable is summed out) and leads from a
+    separator of `widths[i]` states to one of `widths[i + 1]`; the first and the last have one. Entries are in
+    compressed rows, one for each level and state: from a state of the one separator to a state of the other, with a
+    number for each class. `weights` are the classes' first message; `errors` bound the relative errors of each
+    level's numbers.
+    """
+
+    def __init__(
+        self,
+        state_counts: _Int32,
+        widths: _Int32,
+        start: _Int64,
+        from_: _Int32,
+        to: _Int32,
+        values: _Float64,
+        weights: _Float64,
+        errors: _Float64,
+    ) -> None: ...
+    def compile(
+        self,
+        ranks: _Int32,
+        decide: Callable[[_Int32, _Int32], int],
+        same: Callable[[_Int32, _Int32], bool],
+        *,
+        most_nodes: int,
+        timeout: float | None = None,
+        memory: int = 2147483648,
+    ) -> tuple[tuple[_Int32, _Int64, _Int32, int], bool, int, int, int]:
+        """The reduced ordered decision graph: the levels of its nodes, where their children start, these, and the root.
+
+        Children come before parents, first the classes' leaves, whose level is the number of levels. Then whether
+        some states have a score of 0 for every class, how many messages were looked at, how many of these were
+        recognised, and how many questions went to exact arithmetic.
+
+        The class is that of the greatest score, of ties the one of the least rank. `decide` gives it exactly for all
+        states, in two parts; `same` tells whether states of the first levels leave equal messages. Raises OverBudget,
+        TooFarApart.
+        """
+
+def sift(
+    state_counts: _Int32,
+    classes: int,
+    level: _Int32,
+    start: _Int64,
+    child: _Int32,
+    root: int,
+    *,
+    most_work: int,
+    timeout: float | None = None,
+    memory: int = 2147483648,
+) -> tuple[tuple[_Int32, _Int64, _Int32, int], _Int32]:
+    """A reduced ordered decision graph, as `Chain.compile` gives it, in an order that makes it smaller.
+
+    Each level is moved to where the graph is smallest, until that helps no more or so many nodes were looked at. Then
+    the graph, and which level of the one that was given is now at each place. Raises OverBudget.
     """
