@@ -121,6 +121,7 @@ ORDER = [
     "bias",
     "claim",
     "verify",
+    "compile",
     "load",
     "tables",
     "learn_j48",

@@ -16,7 +16,7 @@ from quia.variables import Variable
 from quia.verify import verify
 
 if TYPE_CHECKING:
-    from quia import batch, formula, paper
+    from quia import batch, compile, formula, paper
     from quia.additive import Additive
     from quia.auditing.audit import Audit, audit
     from quia.batch.arrow import explain_batch
@@ -50,7 +50,7 @@ _LAZY = {
     "explain_batch": "quia.batch.arrow",
 }
 
-_MODULES = ("batch", "formula", "paper")
+_MODULES = ("batch", "compile", "formula", "paper")
 
 __all__ = [
     "NNF",
@@ -75,6 +75,7 @@ __all__ = [
     "audit",
     "batch",
     "bias_of_classifier",
+    "compile",
     "explain",
     "explain_batch",
     "formula",

@@ -134,6 +134,7 @@ def test_every_loader_of_graphs_is_here():
     of_circuits = {"nnf", "sdd", "pysdd"}
     others = {"quia"}  # class formulas, which are circuits
     others |= {"ebm", "interpret", "optbinning", "scorecard"}  # sums of tables: see test_additive_json
+    others |= {"bif", "hugin", "xmlbif"}  # networks, of which graphs are made: see test_networks
     assert (set(FORMATS) | set(OBJECTS)) - of_circuits - others <= set(LOADERS)
 
 

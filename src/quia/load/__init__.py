@@ -55,6 +55,18 @@ def _begins(pattern: bytes) -> Callable[[bytes], bool]:
     return lambda head: first_line.match(head.removeprefix(b"\xef\xbb\xbf")) is not None
 
 
+_PROLOG = rb"(?:\s++|<\?.*?\?>|<!--.*?-->)*+"
+_SLASHED = rb"(?:\s++|//[^\n]*+|/\*.*?\*/)*+"
+_PERCENT = rb"(?:\s++|%[^\n]*+)*+"
+_NODES = rb"(?:(?:discrete|continuous|real|boolean)\s+)?(?:node|decision|utility|function)"
+
+
+def _is_language(between: bytes, pattern: bytes) -> Callable[[bytes], bool]:
+    """A check that what follows blanks and comments matches a pattern."""
+    first = re.compile(between + b"(?:" + pattern + b")", re.DOTALL)
+    return lambda head: first.match(head.removeprefix(codecs.BOM_UTF8)) is not None
+
+
 def _looks_like_scorecard(head: bytes) -> bool:
     from quia.load.scorecard_rows import looks_like  # asked last, and seldom needed
 
@@ -95,6 +107,19 @@ FORMATS = {
         "the JSON of an explainable boosting machine of interpret",
     ),
     "json": Format("quia.load.json", lambda head: head.lstrip(_BLANK)[:1] == b"{", "quia's own JSON"),
+    "bif": Format(
+        "quia.load.bif",
+        _is_language(_SLASHED, rb'(network\b|variable\s)\s*("[^"]*"|[^\s{}()\[\]|,;"]*)\s*\{'),
+        "a Bayesian network in BIF, .bif",
+    ),
+    "xmlbif": Format(
+        "quia.load.xmlbif", _is_language(_PROLOG, rb"<(!DOCTYPE\s+)?BIF\b"), "a Bayesian network in XMLBIF, .xml"
+    ),
+    "hugin": Format(
+        "quia.load.hugin",
+        _is_language(_PERCENT, rb"net\s*\{|class\s+\w+\s*\{|" + _NODES + rb"\s+\w+\s*\{"),
+        "a Bayesian network in Hugin's .net",
+    ),
     "weka": Format(
         "quia.load.weka",
         lambda head: (
@@ -140,7 +165,8 @@ def load(source: Any, /, *, format: str | None = None, **options: Any) -> Classi
     such as a logistic regression, needs to know between which these lie: `ranges={"income": (0, 250000)}` says so, or
     `data`, a table (or the path of one in CSV) that they are taken from where ranges do not say it. `given` are
     constraints between features, one or several, as texts or formulas: the model keeps them beside its own, and every
-    answer respects them.
+    answer respects them. `as_graph=True` makes a decision graph of a model that adds up what each feature gives, if it
+    adds no number as it is (`quia.compile.additive_as_graph` says what that costs).
     """
     said = _said(options)
     return said.of(_load(source, format, options, ""))
@@ -159,20 +185,33 @@ class _Said(NamedTuple):
     ranges: Any
     data: Any
     given: Any
+    as_graph: Any
 
     def of(self, classifier: Classifier) -> Classifier:
         """The classifier with all that."""
-        bounded = _bounded(classifier, self.ranges, self.data)
-        if self.given is None and (bounded is classifier or not getattr(bounded, "given", ())):
-            return bounded
+        made = _bounded(classifier, self.ranges, self.data)
+        if self.as_graph is not None and _is_yes(self.as_graph, "as_graph"):
+            from quia.compile.additive import additive_as_graph  # seldom needed
+
+            made = additive_as_graph(made)
+        if self.given is None and (made is classifier or not getattr(made, "given", ())):
+            return made
         from quia.own_constraints import with_given  # seldom needed, and it brings the language of formulas
 
-        return with_given(bounded, self.given)
+        return with_given(made, self.given)
 
 
 def _said(options: dict[str, Any]) -> _Said:
     """What the options say of any model, taken from among them."""
     return _Said(*(options.pop(name, None) for name in _Said._fields))
+
+
+def _is_yes(value: Any, option: str) -> bool:
+    """Whether an option is on, which a command says with yes or true."""
+    from quia.arguments import flag
+
+    words = {"yes": True, "true": True, "no": False, "false": False}
+    return flag(words.get(value.strip().lower(), value) if isinstance(value, str) else value, option)
 
 
 def has_predictor(file: str, format: str | None = None) -> bool:

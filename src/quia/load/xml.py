@@ -1,4 +1,4 @@
-"""XML files as flat lists of elements: no entities, no document types, no recursion."""
+"""XML files as flat lists of elements: no entities, document types only where they are asked for, no recursion."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from quia.errors import FormatError, shown
 MOST_ELEMENTS = 5_000_000
 """A file with more elements than this is refused."""
 
+
+MOST_ATTRIBUTES = 100
+"""A document type that declares more attributes than this is refused: each takes time for every element."""
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -54,8 +57,11 @@ class Document:
         return element.attributes[name]
 
 
-def parse(data: bytes, file: str | None = None) -> Document:
+def parse(data: bytes, file: str | None = None, *, document_type: bool = False) -> Document:
     """The elements of an XML file.
+
+    With `document_type` it may declare elements and attributes before them, which says nothing that is read: values by
+    default are left out. Entities are refused all the same, and so are document types in other files.
 
     >>> document = parse(b"<a><b c='1'>text</b></a>")
     >>> document.elements[1]
@@ -85,7 +91,8 @@ def parse(data: bytes, file: str | None = None) -> Document:
             elements[index].text = "".join(pieces)
 
     def text(characters: str) -> None:
-        if not characters.isspace():
+        # Blanks between two pieces keep these apart.
+        if path[-1][2] or not characters.isspace():
             path[-1][2].append(characters)
 
     def refuse(name: str, *rest: object) -> None:
@@ -95,10 +102,28 @@ def parse(data: bytes, file: str | None = None) -> Document:
             line=parser.CurrentLineNumber,
         )
 
+    def begin_document_type(name: str, system: str | None, public: str | None, internal: bool) -> None:
+        if not document_type or system or public:
+            refuse(name)
+
+    declared = 0
+
+    def attribute(*described: object) -> None:
+        nonlocal declared
+        declared += 1
+        if declared > MOST_ATTRIBUTES:
+            raise FormatError(
+                f"declares more than {MOST_ATTRIBUTES} attributes; delete the <!DOCTYPE …>",
+                file=file,
+                line=parser.CurrentLineNumber,
+            )
+
     parser.StartElementHandler, parser.EndElementHandler = begin, end
     parser.CharacterDataHandler = text
-    # Entities are how a small file grows without bound or reads other files; without a document type there are none.
-    parser.StartDoctypeDeclHandler = parser.EntityDeclHandler = refuse
+    parser.specified_attributes = True
+    parser.StartDoctypeDeclHandler, parser.AttlistDeclHandler = begin_document_type, attribute
+    # Entities are how a small file grows without bound or reads other files.
+    parser.EntityDeclHandler = parser.SkippedEntityHandler = parser.NotationDeclHandler = refuse
     try:
         parser.Parse(data, True)
     except expat.ExpatError as fault:
