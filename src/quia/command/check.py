@@ -6,6 +6,14 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from quia.command import Subparsers, add_model, load_model, model_options
+from quia.command.check_network import (
+    asks_for_no_decision,
+    compiled_text,
+    describe_network,
+    network_of,
+    network_text,
+    with_network,
+)
 from quia.command.instance import features_of
 from quia.command.numbers import seconds_of
 from quia.command.parsing import help_width
@@ -20,6 +28,7 @@ from quia.show.wrapping import wrapped
 if TYPE_CHECKING:
     from quia.classifier import Classifier
     from quia.command.check_given import Findings
+    from quia.compile.network import Network
     from quia.load.agreement import Agreement, Model
     from quia.rows import RowFile
     from quia.variables import Variable
@@ -81,6 +90,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.predicted is not None and arguments.data is None:
         raise QuiaError("--predicted is a column of --data, which is not given; give both")
     try:
+        network = network_of(arguments)
+        if network is not None and asks_for_no_decision(arguments):
+            return _tell_network(arguments, network)
         classifier, model = _loaded(arguments)
     except (FormatError, GraphError) as fault:
         _refuse_unrecognised(arguments)
@@ -89,6 +101,8 @@ def run(arguments: argparse.Namespace) -> int:
         tell(f"quia: not sound: {fault}")
         return 1
     facts, findings = describe(classifier), _findings(arguments, classifier)
+    if network is not None:
+        facts = with_network(network, model_options(arguments)["target"], facts)
     compares = arguments.data is not None and (model is not None or arguments.predicted is not None)
     agreed = _compared(arguments, classifier, model) if compares else None
     biases = _biases(arguments, classifier)
@@ -109,6 +123,16 @@ def run(arguments: argparse.Namespace) -> int:
     if agreed is not None and not agreed.holds:
         return 1
     return 0 if findings is None else findings.exit_code
+
+
+def _tell_network(arguments: argparse.Namespace, network: Network) -> int:
+    """Say what is in a network that nothing is decided about yet."""
+    facts = describe_network(network)
+    if arguments.json:
+        write_json(facts, indent=2)
+    else:
+        say(network_text(arguments.model, facts, network, arguments.format))
+    return 0
 
 
 def _biases(arguments: argparse.Namespace, classifier: Classifier) -> list[dict[str, Any]]:
@@ -244,5 +268,7 @@ def _text(model: str, facts: dict[str, Any]) -> str:
     lines += [f"    {name:<{width}}  {_described(name, v, facts)}" for name, v in shown]
     if len(shown) < tested:
         lines.append("    …")
+    if "network" in facts:
+        lines += compiled_text(facts)
     lines += [f"  note: {note}" for note in facts["notes"]]
     return "\n".join(lines)

@@ -20,6 +20,8 @@ FILES = {
     "loans.csv": "600 invented applicants, and what became of them",
     "credit_scorecard.csv": "another bank's scorecard",
     "applicant.csv": "somebody who applies there",
+    "abdomen.bif": "why the belly hurts: a Bayesian network",
+    "patients.csv": "three of whom it is asked",
 }
 """What is written, and what it is."""
 
