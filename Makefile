@@ -4,7 +4,7 @@
 # make check  lint, types, formatting
 # make docs   the site, in docs/_build; warnings are errors
 # make pictures  take the photographs of the docs anew, in a real browser and JupyterLab; PICTURES="serve page-tree" takes these
-# make bench  the paper's table, quickly; BENCH="kernel" measures that instead, or circuits, batch, widths, worlds, additive, audit, look, peers
+# make bench  the paper's table, quickly; BENCH="kernel" measures that instead, or circuits, batch, widths, worlds, additive, networks, audit, look, peers
 # make dist   sdist and wheel, installed into an empty environment and tried there
 # make sanitize, make fuzz  look for faults in the kernel
 # make mutants  put faults into the core and print those that no test notices

@@ -18,6 +18,7 @@ COMMANDS = (
     "worlds",
     "ensembles",
     "additive",
+    "networks",
     "audit",
     "look",
     "peers",

@@ -34,7 +34,7 @@ class Benchmark:
     """A classifier in a file and where its instances come from; nothing is read before it is needed."""
 
     name: str
-    kind: Literal["tree", "graph", "model"]
+    kind: Literal["tree", "graph", "network", "model"]
     model: Path
     data: Path | None = None
 

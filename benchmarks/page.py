@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from benchmarks import plots, report
+from benchmarks import networks_table, plots, report
 from benchmarks.algorithms import MOST_LISTED
 from benchmarks.panel import Plot
 from quia.show.markup import Child, Markup, element
 from quia.show.whole_file import whole_file
 
 # The colours of pages: those of classes for the two engines that are compared.
-_ON_WHITE = "--ink: #1d2730; --faint: #57636d; --rule: #e2dfd6; --k0: #1c7f86; --k1: #c4743c; background: #fff"
-_PLOTS = """
+ON_WHITE = "--ink: #1d2730; --faint: #57636d; --rule: #e2dfd6; --k0: #1c7f86; --k1: #c4743c; background: #fff"
+PLOTS = """
 svg text { font: 12px system-ui, "DejaVu Sans", sans-serif; fill: var(--faint) }
 svg text.title { font-weight: 600; font-size: 13.5px; fill: var(--ink) } svg text.faint { font-size: 10px }
 svg text.paper { fill: var(--k1); font-weight: 600 } svg text.kernel { fill: var(--k0); font-weight: 600 }
@@ -27,7 +27,7 @@ svg line.all { stroke: var(--k0) } svg line.shortest { stroke: var(--k1) } svg .
 svg .median { stroke: var(--ink); stroke-width: 2 }
 """
 _STYLE = (
-    _PLOTS
+    PLOTS
     + """
 .bench .points li { padding-left: 1.1rem; position: relative; margin-top: .25rem; max-width: 46rem }
 .bench .points li::before { content: "–"; position: absolute; left: 0; color: var(--faint) }
@@ -50,12 +50,17 @@ def pictures(
         "scatter.svg": plots.scatter(instances, settings["paper_limit"]),
         "counts.svg": plots.distributions(summaries, instances),
     }
-    return {name: plot.as_file(f"svg {{ {_ON_WHITE} }}{_PLOTS}") for name, plot in drawn.items()}
+    return {name: plot.as_file(f"svg {{ {ON_WHITE} }}{PLOTS}") for name, plot in drawn.items()}
 
 
-def page(summaries: Sequence[dict[str, Any]], instances: Sequence[dict[str, Any]], settings: dict[str, Any]) -> str:
+def page(
+    summaries: Sequence[dict[str, Any]],
+    instances: Sequence[dict[str, Any]],
+    settings: dict[str, Any],
+    compiled: Sequence[dict[str, Any]] = (),
+) -> str:
     """The whole table with its plots."""
-    rows = [row for summary in summaries for row in report.rows_of(summary)]
+    rows = report.table_rows(summaries, compiled)
     verdict = [element("li", line.removeprefix("- ")) for line in report.verdict(summaries, settings)]
     reading = [line.lstrip("\\") for line in report.how_to_read(settings, summaries) if line]
     title = element("i", "On the Computation of Necessary and Sufficient Explanations")
@@ -88,11 +93,18 @@ def page(summaries: Sequence[dict[str, Any]], instances: Sequence[dict[str, Any]
             _table("The table", report.header(), rows),
             [element("p", line, class_="about") for line in reading],
         ),
+        *([_networks(compiled)] if compiled else []),
         _part("All instances, by the kernel", _table("All instances", *report.all_instances(summaries))),
         element("footer", element("p", " ".join(report.machine())), class_="notes"),
     ]
     main = element("article", parts, class_="quia bench")
     return whole_file("quia: the paper’s table", main, more_style=_STYLE)
+
+
+def _networks(compiled: Sequence[dict[str, Any]]) -> Markup:
+    title = "Compiled from Bayesian networks"
+    reading = [element("p", line, class_="about") for line in networks_table.how_to_read(compiled)]
+    return _part(title, _table(title, networks_table.header(), networks_table.rows_of(compiled)), reading)
 
 
 def _limits(settings: dict[str, Any]) -> dict[str, float]:
@@ -115,7 +127,7 @@ def _table(name: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> M
             "tr",
             element("th", row[0], scope="row"),
             [element("td", cell) for cell in row[1:]],
-            class_={"kernel here": "kernel", "paper, printed": "printed"}.get(row[1]),
+            class_={"kernel here": "kernel", "paper, printed": "printed", "paper, printed*": "printed"}.get(row[1]),
         )
         for row in rows
     ]

@@ -117,7 +117,7 @@ def distributions(summaries: Sequence[dict[str, Any]], records: Sequence[dict[st
                 if r["kernel"][question][0] is not None:
                     counts.setdefault((r["benchmark"], question), []).append(r["kernel"][question][0])
     names = [s["name"] for s in summaries]
-    stand_in = {s["name"] for s in summaries if s["kind"] == "graph"}
+    stand_in = {s["name"] for s in summaries if s["kind"] in ("graph", "network")}
     row, left, top = 26.0, 236.0, 64.0
     bottom = top + row * len(names)
     wide = (WIDTH - left - 24 - 44) / 2

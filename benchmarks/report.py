@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks.alarm import by_cpu
 from benchmarks.algorithms import QUESTIONS
+from benchmarks.networks_table import markdown as networks_markdown
 from benchmarks.numbers import number_text, plain_table, ratio_text, seconds_text
 from benchmarks.printed import GRAPHS, printed
 from benchmarks.summary import summarise, totals
@@ -23,16 +24,17 @@ def write(
     """Write every file of the table; returns where each is."""
     from benchmarks.page import page, pictures
 
-    summaries = summarise(records, kinds)
+    summaries = summarise([r for r in records if r["benchmark"] in kinds], kinds)
+    compiled = [r for r in records if r["what"] == "compile"]
     instances = sorted(
         (r for r in records if r["what"] == "instance"), key=lambda r: (list(kinds).index(r["benchmark"]), r["row"])
     )
     files = {name: folder / name for name in ("table.md", "table.csv", "instances.csv", "report.html")}
-    files["table.md"].write_text(markdown(summaries, settings), "utf-8")
+    files["table.md"].write_text(markdown(summaries, settings, compiled), "utf-8")
     _write_csv(files["table.csv"], statistics_rows(summaries))
     rows = instance_rows(instances)
     _write_csv(files["instances.csv"], rows)
-    files["report.html"].write_text(page(summaries, instances, settings), "utf-8")
+    files["report.html"].write_text(page(summaries, instances, settings, compiled), "utf-8")
     for name, drawing in pictures(summaries, instances, settings).items():
         files[name] = folder / name
         files[name].write_text(drawing, "utf-8")
@@ -51,7 +53,7 @@ def header() -> list[str]:
 
 def rows_of(summary: dict[str, Any]) -> list[list[str]]:
     """A benchmark's lines: the paper's printed figures, paper.py here, the kernel here."""
-    name = summary["name"] + (" (stand-in)" if summary["kind"] == "graph" else "")
+    name = summary["name"] + {"graph": " (stand-in)", "network": " (own choice)"}.get(summary["kind"], "")
     rows = []
     if summary["printed"]:
         rows.append([name, "paper, printed", *_properties(summary["printed"]), *_printed_cells(summary["printed"])])
@@ -64,6 +66,29 @@ def rows_of(summary: dict[str, Any]) -> list[list[str]]:
             cells += [number_text(of["count"]["mean"]), _time(of["time"]["mean"], of["unfinished"], asked)]
         rows.append([name, label, *here, *cells])
     return rows
+
+
+def table_rows(summaries: Sequence[dict[str, Any]], compiled: Sequence[dict[str, Any]] = ()) -> list[list[str]]:
+    """All lines; the paper's figures of decision graphs stand above those of the same network, or else at the end."""
+    networks = {record["benchmark"] for record in compiled}
+    rows = [row for summary in summaries if summary["name"] not in networks for row in rows_of(summary)]
+    shown: set[str] = set()
+    for record in compiled:
+        if record["paper"] and record["paper"] not in shown:
+            shown.add(record["paper"])
+            rows.append(_printed_graph(record["paper"]))
+        rows += [row for summary in summaries if summary["name"] == record["benchmark"] for row in rows_of(summary)]
+        if record["fault"]:
+            rows.append([f"{record['benchmark']} (own choice)", "not compiled", *["–"] * (len(header()) - 2)])
+    if any(s["kind"] == "graph" for s in summaries):
+        rows += [_printed_graph(name) for name in GRAPHS if name not in shown]
+    return rows
+
+
+def _printed_graph(name: str) -> list[str]:
+    figures = printed(name)
+    assert figures is not None
+    return [name, "paper, printed*", *_properties(figures), *_printed_cells(figures)]
 
 
 def _properties(of: dict[str, Any]) -> list[str]:
@@ -83,24 +108,21 @@ def _time(seconds: float | None, unfinished: int, asked: int | None) -> str:
     return seconds_text(seconds) + out
 
 
-def markdown(summaries: Sequence[dict[str, Any]], settings: dict[str, Any]) -> str:
+def markdown(
+    summaries: Sequence[dict[str, Any]], settings: dict[str, Any], compiled: Sequence[dict[str, Any]] = ()
+) -> str:
     """The whole table, with what is needed to read it."""
-    rows = [row for summary in summaries for row in rows_of(summary)]
-    if any(s["kind"] == "graph" for s in summaries):
-        for name in GRAPHS:
-            figures = printed(name)
-            assert figures is not None
-            rows.append([name, "paper, printed*", *_properties(figures), *_printed_cells(figures)])
     return "\n".join(
         [
             "# The paper's Table 1, here",
             "",
             *verdict(summaries, settings),
             "",
-            plain_table(header(), rows),
+            plain_table(header(), table_rows(summaries, compiled)),
             "",
             *how_to_read(settings, summaries),
             "",
+            *networks_markdown(compiled),
             "## All instances, by the kernel",
             "",
             plain_table(*all_instances(summaries)),
@@ -166,6 +188,7 @@ def how_to_read(settings: dict[str, Any], summaries: Sequence[dict[str, Any]]) -
         ]
         twins = sorted(n for n in names if n.endswith("_robdd") and n.removesuffix("_robdd") + "_quasi" in names)
         lines[-1] += "".join(f" {n} and {n.removesuffix('_robdd')}_quasi are one function." for n in twins)
+    if kinds & {"graph", "network"}:
         lines += ["", "\\* The paper's own graphs are not public; their figures stand here for the order of size only."]
     if "model" in kinds:
         lines += ["", "Generated classifiers, and their instances, are made by rules; the paper has none like them."]
@@ -218,7 +241,7 @@ def statistics_rows(summaries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]
     """The table in long form: a row for every benchmark, engine and question, with mean, stdev, median and max."""
     rows: list[dict[str, Any]] = []
     for summary in summaries:
-        base = {"benchmark": summary["name"], "stand_in": summary["kind"] == "graph"}
+        base = {"benchmark": summary["name"], "stand_in": summary["kind"] in ("graph", "network")}
         if summary["printed"]:
             for question in QUESTIONS:
                 count, seconds, unfinished = summary["printed"][question]

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from benchmarks.store import Store
     from benchmarks.work import Task
 
-QUICK = {"rows": 100, "paper_rows": 5, "limit": 5.0, "paper_limit": 0.5}
+QUICK = {"rows": 100, "paper_rows": 5, "limit": 5.0, "paper_limit": 0.5, "compile_limit": 10.0}
 """A meaningful table in about a minute: the kernel on a hundred instances of each, the paper's algorithms on a few."""
-FULL = {"rows": 1000, "paper_rows": 1000, "limit": 60.0, "paper_limit": 60.0}
+FULL = {"rows": 1000, "paper_rows": 1000, "limit": 60.0, "paper_limit": 60.0, "compile_limit": 60.0}
 """What the paper did."""
 
 
@@ -51,6 +51,12 @@ def add(subparsers: Subparsers) -> None:
     how.add_argument(
         "--paper-limit", metavar="S", type=positive_seconds, help="the same for paper.py (default as --limit)"
     )
+    how.add_argument(
+        "--compile-limit",
+        metavar="S",
+        type=positive_seconds,
+        help="CPU seconds to compile a network (default 60; quick: 10)",
+    )
     how.add_argument("--jobs", metavar="N", type=whole, default=os.cpu_count() or 1, help="processes (default: cores)")
     how.add_argument(
         "--memory", metavar="GiB", type=positive_seconds, default=4.0, help="cap for each process (default 4)"
@@ -62,13 +68,20 @@ def add(subparsers: Subparsers) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure what is missing, then write the table."""
-    from benchmarks import report
-    from benchmarks.store import Store
+    from benchmarks import networks_table, report
+    from benchmarks.store import Store, key_of
 
     settings = settings_of(arguments)
-    benchmarks = _benchmarks(arguments)
+    asked, others = networks_table.chosen(arguments)
+    benchmarks = [] if others is None else _benchmarks(others)
+    folder = Path(arguments.out) / "networks"
+    compiled = networks_table.compiled(asked, folder, settings["compile_limit"], fresh=arguments.fresh)
+    benchmarks += networks_table.benchmarks_of(compiled, folder)
     plan = settings | {"benchmarks": [b.name for b in benchmarks], "models": [_print_of(b) for b in benchmarks]}
     with Store(arguments.out, plan, fresh=arguments.fresh) as store:
+        for record in compiled:
+            if key_of(record) not in store.records:
+                store.add(record)
         measure(store, benchmarks, settings, jobs=arguments.jobs, memory=int(arguments.memory * 2**30))
         kinds: dict[str, str] = {b.name: b.kind for b in benchmarks}
         files = report.write(Path(arguments.out), list(store.records.values()), kinds, settings)

@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # benchmarks/ is b
 
 from measured_audit import audits
 from measured_ensembles import forests, published, rivals
+from measured_networks import compiled, networks
 from measured_peers import agreement, filled, listed, others, peers, table
 from measured_worlds import advice, costs, gains
 
@@ -29,15 +30,18 @@ from benchmarks.algorithms import QUESTIONS
 from benchmarks.circuits import slope
 from benchmarks.kernel import ratio_means
 from benchmarks.look import text as pages_text
+from benchmarks.networks_plot import drawn
 from benchmarks.numbers import number_text, seconds_text
 from benchmarks.printed import INSTANCES, names, printed
 from benchmarks.summary import summarise, totals
 
 DOCS = Path(__file__).resolve().parent
 PICTURES = ("cactus.svg", "scatter.svg", "counts.svg")
+NETWORKS_PICTURE = "networks.svg"
 _KEPT = ("--cache", "{to}-cache", "--out", "{to}")
+_TREES_AND_GRAPHS = ("--benchmark", "trees", "--benchmark", "graphs")
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "table": ("table", "--paper-rows", "20", "--paper-limit", "2", "--out", "{to}"),
+    "table": ("table", *_TREES_AND_GRAPHS, "--paper-rows", "20", "--paper-limit", "2", "--out", "{to}"),
     "learned": ("table", "--learn", "--benchmark", "spambase", "--paper-rows", "20", "--paper-limit", "2", *_KEPT),
     "kernel.json": ("kernel", "--json", "{to}"),
     "widths.json": ("widths", "--rows", "50", "--only", "widths", "--json", "{to}"),
@@ -45,23 +49,25 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "advice.json": ("worlds", "--dice", "100", "--json", "{to}"),
     "ensembles.json": ("ensembles", "--json", "{to}"),
     "additive.json": ("additive", "--json", "{to}"),
+    "networks.json": ("networks", "--json", "{to}"),
+    "compiled": ("table", "--benchmark", "networks", "--paper-rows", "20", "--paper-limit", "2", "--out", "{to}"),
     "audit.json": ("audit", "--json", "{to}"),
     "look.json": ("look", "--json", "{to}"),
     "circuits.json": ("circuits", "--json", "{to}"),
     "peers": ("peers", "--rows", "8", "--limit", "10", "--out", "{to}"),
 }
 """What each result is made by."""
-_MADE = {"table": "table/report.html", "learned": "learned/report.html", "peers": "peers/peers.json"}
+_MADE = {name: f"{name}/report.html" for name in ("table", "learned", "compiled")} | {"peers": "peers/peers.json"}
 _MADE_UP = ("additive.json", "circuits.json")
 """Results about models that are made there, of no data."""
 _BLOCK = re.compile(r"(<!-- measured: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
 
 
-def run(folder: Path, data: str) -> None:
-    """Run what has no result yet."""
+def run(folder: Path, data: str, only: Sequence[str] = ()) -> None:
+    """Run what has no result yet, of all or of these."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, words in COMMANDS.items():
-        if (folder / _MADE.get(name, name)).exists():
+        if (only and name not in only) or (folder / _MADE.get(name, name)).exists():
             continue
         command = [sys.executable, "-m", "benchmarks", *(word.format(to=folder / name) for word in words)]
         command += [] if name in _MADE_UP else ["--data", data]
@@ -81,7 +87,7 @@ def written(page: str, folder: Path) -> str:
 
 
 def read(folder: Path, source: str) -> Any:
-    """A result: of the table and of the learned tree its plan, kinds and summaries, of the others the numbers."""
+    """A result: of what the table's command makes its plan, summaries and compiled networks, of others the numbers."""
     file = folder / _MADE.get(source, source)
     if not file.exists():
         return None
@@ -90,8 +96,10 @@ def read(folder: Path, source: str) -> Any:
     plan = json.loads((folder / source / "plan.json").read_text("utf-8"))
     records = [json.loads(line) for line in (folder / source / "records.jsonl").read_text("utf-8").splitlines()]
     about = [r for r in records if r["what"] == "about"]
+    networks = [r for r in records if r["what"] == "compile"]
     kinds = {r["benchmark"]: "graph" if r["acc"] is None else "tree" for r in about}  # graphs have no data
-    return {"plan": plan, "summaries": summarise(records, kinds)}
+    kinds |= {r["benchmark"]: "network" for r in networks if r["benchmark"] in kinds}
+    return {"plan": plan, "summaries": summarise(records, kinds), "compiled": networks}
 
 
 def verdict(results: dict[str, Any]) -> str:
@@ -276,6 +284,8 @@ BLOCKS: dict[str, Block] = {
     "forests": ("ensembles.json", forests),
     "rivals": ("ensembles.json", rivals),
     "additive": ("additive.json", additive),
+    "compiled": ("compiled", compiled),
+    "networks": ("networks.json", networks),
     "audits": ("audit.json", audits),
     "looks": ("look.json", lambda results: pages_text(results["results"])),
     "circuits": ("circuits.json", circuits),
@@ -334,14 +344,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where the benchmarks' results are")
     parser.add_argument("--data", metavar="DIR", help="run what has no result yet, on these trees and graphs")
+    parser.add_argument("--only", metavar="NAME", choices=COMMANDS, action="append", help="run this one; repeat it")
     parser.add_argument("--page", type=Path, default=DOCS / "evidence.md", help="default: docs/evidence.md")
     parsed = parser.parse_args(arguments)
     if parsed.data:
-        run(parsed.folder.resolve(), str(Path(parsed.data).resolve()))
+        run(parsed.folder.resolve(), str(Path(parsed.data).resolve()), parsed.only or ())
     parsed.page.write_text(written(parsed.page.read_text("utf-8"), parsed.folder), "utf-8")
+    pictures = parsed.page.parent / "pictures" / "measured"
     for name in PICTURES:
         if (parsed.folder / "table" / name).exists():
-            shutil.copy(parsed.folder / "table" / name, parsed.page.parent / "pictures" / "measured" / name)
+            shutil.copy(parsed.folder / "table" / name, pictures / name)
+    if (points := read(parsed.folder, "networks.json")) is not None:
+        (pictures / NETWORKS_PICTURE).write_text(drawn(points["points"]), "utf-8")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bench import tiny_data
+from bench import tiny_data, tiny_networks
+from benchmarks import networks_asked
 from benchmarks.__main__ import main
 from benchmarks.algorithms import QUESTIONS
 from benchmarks.worlds import QUESTIONS as QUESTIONS_OF_WORLDS
@@ -53,7 +54,25 @@ def results(tmp_path_factory):
     (home / "ensembles.json").write_text(json.dumps(ensembles()))
     (home / "peers").mkdir()
     (home / "peers" / "peers.json").write_text(json.dumps({"results": list(answers()), "notes": []}))
+    (home / "networks.json").write_text(json.dumps(grown()))
+    tiny = tiny_networks.write_folder(home / "tiny", tiny_networks.random_network(seed=4)).parents[1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(networks_asked.FEATURES, tiny_networks.NAME, 6)
+        few = ["--benchmark", "networks", "--rows", "6", "--paper-rows", "4", "--jobs", "1"]
+        assert main(["table", "--data", str(tiny), *few, "--out", str(home / "compiled")]) == 0
     return home
+
+
+def grown():
+    check = {"inputs": 9, "compared": 9, "ties": 0, "impossible": 0, "positive": 4, "differing": 0}
+    made = {"seconds": 0.5, "peak": 2**26, "fault": None, "nodes": 321, "tested": 12, "messages": 7, "exact": 0}
+    left = {"seconds": 60.0, "peak": 2**30, "fault": "time ran out: 60 seconds were not enough"}
+    rivals = {"pyagrum": {"seconds": 5.0, "is_estimated": True}, "numpy": {"seconds": 0.05, "nodes": 321}}
+    line = {"network": "andes", "target": "COMPO16", "features": 12, "quia": made | {"check": check}, **rivals}
+    return {
+        "limit": 60.0,
+        "points": [line, line | {"features": 38, "quia": left, "numpy": {"fault": "it does not fit"}}],
+    }
 
 
 def audit():
@@ -153,7 +172,15 @@ def test_the_page_has_the_numbers_of_the_results(measured, results, tmp_path):
     assert "281 claims hold, 0 are refuted, 14 not checked" in words
     assert "on 16 of the 16 answers that it finishes" in text
     assert "4 ms (500 ms wall), 6 of 8" in text and "88 % do not force the decision, 12 % are more than needed" in text
-    assert {file.name for file in (tmp_path / "pictures" / "measured").iterdir()} == set(measured.PICTURES)
+    assert "| andes, COMPO16 |       12 |     12 |   321 |        7 |     0 | 500 ms |      64 MiB |" in text
+    assert "one by one takes this many times the time of compiling: 10× with up to 16 features (10× to 10×)." in words
+    assert "Not finished: andes, COMPO16, 38 features: not compiled, time ran out" in words
+    assert (
+        re.search(r"\| win95pts_PrtMem_6 \| 6 \| \d+ \| .* MiB \|", text)
+        and "16 answers are equal and 0 differ" in words
+    )
+    pictures = {file.name for file in (tmp_path / "pictures" / "measured").iterdir()}
+    assert pictures == {*measured.PICTURES, measured.NETWORKS_PICTURE}
     measured.main([str(results), "--page", str(page)])
     assert page.read_text() == text
 
@@ -177,6 +204,8 @@ def test_what_is_run_is_what_the_commands_take(measured, tmp_path, monkeypatch):
         "worlds",
         "ensembles",
         "additive",
+        "networks",
+        "table",
         "audit",
         "look",
         "peers",
