@@ -17,6 +17,8 @@ from attack_networks import FEW, SMALL, check_answers, check_case, check_graph
 from network_oracle import Net, Variable
 from networks import Case, network_of, random_case, random_long_case
 from quia import DecisionGraph
+from quia.compile import moves
+from quia.compile import order as orders
 from quia.compile.classifier import network_as_graph
 from quia.errors import QuiaError, TooLarge
 
@@ -67,6 +69,18 @@ def test_many_features(seed: int) -> None:
     rng = Random(600 + seed)
     for _ in range(EACH // 2):
         check_case(random_long_case(rng, most=12))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_long_ways_between_features(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if networks were large: orders are made better, and hidden variables are summed out one by one."""
+    rng = Random(700 + seed)
+    monkeypatch.setattr(orders, "_FEW", 0)
+    monkeypatch.setattr(orders, "_MANY", 0)
+    monkeypatch.setattr(moves, "_SMALL", 1)
+    for _ in range(EACH // 2):
+        monkeypatch.setattr(moves, "_CHEAP", rng.choice((1, 8, 64)))
+        check_case(random_case(rng, **SMALL))
 
 
 @settings(max_examples=60)

@@ -60,6 +60,7 @@ ASKED = [
     Asked("andes", "GOAL_2", 12),
     Asked("andes", "GOAL_57", 10, "0.305", leaves=True),
     Asked("andes", "SNode_27", 10, "0.6"),
+    Asked("andes", "GOAL_69"),
     Asked("emdec6g", "var_151", 14, "0.05"),
     Asked("tcc4e", "var_0", 16, "0.05"),
 ]

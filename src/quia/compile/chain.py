@@ -137,7 +137,7 @@ class Chain:
     def _kernel(self) -> _kernel.Chain:
         start, from_, to, values, errors = [0], [], [], [], []
         for move in self._moves:
-            factor = product(move.factors, self._sizes)
+            factor = product(move.tables, self._sizes)
             errors.append(factor.error)
             for state in range(self._states(move)):
                 here, there, entries = self._entries(move, factor, state)
@@ -200,25 +200,25 @@ class Chain:
         return after
 
     @cached_property
-    def _exact_moves(self) -> list[Move]:
+    def _exact_moves(self) -> list[Move[Factor]]:
         scores = self.scores
         return list(moves_along(scores.factors, scores.target, self.order, self._cuts, self._sizes))
 
     def _width(self, separator: Places) -> int:
         return math.prod(self._sizes[place] for place in separator)
 
-    def _states(self, move: Move) -> int:
+    def _states(self, move: Move[Factor]) -> int:
         return 1 if move.feature is None else self._sizes[move.feature]
 
     def _exact_entries(self, number: int, state: int) -> _Entries:
         if (number, state) not in self._exact:
             move = self._exact_moves[number]
-            factor = product(move.factors, self._sizes)
+            factor = product(move.tables, self._sizes)
             for each in range(self._states(move)):
                 self._exact[number, each] = self._entries(move, factor, each)
         return self._exact[number, state]
 
-    def _entries(self, move: Move, factor: Factor, state: int) -> _Entries:
+    def _entries(self, move: Move[Factor], factor: Factor, state: int) -> _Entries:
         """For each state of the variables that a move meets: which of both separators it is, and the factor there.
 
         The feature that it observes is there in its state only.

@@ -106,7 +106,7 @@ def _smallest(scores: Scores, given: Places | None, limits: _Limits) -> Decision
     """The graph along the order that is given, or along the first good order for which it is small enough."""
     if not scores.relevant:
         return _constant(scores)
-    order, cuts = arranged(scores, limits.clock) if given is None else (given, cuts_along(scores, given))
+    order, cuts = arranged(scores, limits.clock) if given is None else (given, cuts_along(scores, given, limits.clock))
     chain = Chain(scores, order, cuts)
     made = chain.compiled(nodes=limits.nodes, timeout=limits.clock.left, memory=_MEMORY)
     if given is None:

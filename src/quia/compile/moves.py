@@ -1,17 +1,18 @@
 """How a message is led along an order of features: small steps, each of which looks at one variable of a network.
 
-A message after some features has an axis for each variable of a separator. A move multiplies factors into it and sums
-out a hidden variable, or takes the state that is observed of a feature; so one separator becomes the next.
+A message after some features has an axis for each variable of a separator. A move multiplies tables into it and sums
+out a hidden variable, or takes the state that is observed of a feature; so one separator becomes the next. Of outlines,
+moves tell what they would take, without numbers.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Generic
 
 from quia.compile.cuts import Cut
-from quia.compile.factors import Factor, check_cells, joined, marginal
+from quia.compile.factors import Factor, Pool, T, cells_of, check_cells, marginal, multiplied
 
 _SMALL = 1 << 12
 """A part of a network with tables of no more cells is passed in one move."""
@@ -22,40 +23,41 @@ Places = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
-    """From the variables `before` to those `after`, by the product of factors, observing a feature if there is one."""
+class Move(Generic[T]):
+    """From the variables `before` to those `after`, by the product of tables, observing a feature if there is one."""
 
     before: Places
     after: Places
-    factors: tuple[Factor, ...]
+    tables: tuple[T, ...]
     feature: int | None = None
 
-    def cells(self, sizes: Sequence[int]) -> int:
-        """How many numbers it takes."""
-        return _cells({*self.before, *self.after, *(v for factor in self.factors for v in factor.scope)}, sizes)
+    @property
+    def scope(self) -> set[int]:
+        """All variables that it looks at."""
+        return {*self.before, *self.after}.union(*(table.scope for table in self.tables))
 
 
 def moves_along(
     factors: Iterable[Factor], target: int, order: Sequence[int], cuts: Sequence[Cut], sizes: Sequence[int]
-) -> Iterator[Move]:
-    """The moves along an order with these cuts; `target` is kept to the end, and in no separator."""
+) -> Iterator[Move[Factor]]:
+    """The moves along an order with these cuts; `target` is kept to the end, and in no separator.
+
+    TooLarge where one of them would look at too many variables at once.
+    """
     waiting = list(factors)
     before: Places = ()
     for feature, cut in zip(order, cuts, strict=True):
+        part = Part(feature, before, tuple(sorted(cut.separator)), target, sizes)
         reached = cut.left | {target}
-        met = [factor for factor in waiting if reached.issuperset(factor.scope)]
+        for move in part.moves([factor for factor in waiting if reached.issuperset(factor.scope)]):
+            check_cells(move.scope, sizes)
+            yield move
         waiting = [factor for factor in waiting if not reached.issuperset(factor.scope)]
-        after = tuple(sorted(cut.separator))
-        part = _Part(feature, before, after, target, sizes)
-        if _cells({feature, target, *before, *after}, sizes) <= _SMALL:
-            yield Move(before, after, (part.at_once(met),), feature)
-        else:
-            yield from part.one_by_one(met)
-        before = after
+        before = part.after
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class Part:
     """What lies between two separators, with the one feature that is observed there."""
 
     feature: int
@@ -64,46 +66,45 @@ class _Part:
     target: int
     sizes: Sequence[int]
 
-    def at_once(self, factors: Sequence[Factor]) -> Factor:
-        """All factors of the part as one."""
-        kept = {self.target, self.feature, *self.before, *self.after}
-        return marginal(factors, kept, self.sizes)
+    def moves(self, tables: Sequence[T]) -> Iterator[Move[T]]:
+        """The moves from the one separator to the other, by the tables that lie between."""
+        kept = {self.feature, self.target, *self.before, *self.after}
+        if self._cells(kept) > _SMALL:
+            yield from self._one_by_one(tables)
+        else:
+            at_once = (marginal(tables, kept, self.sizes),) if tables else ()
+            yield Move(self.before, self.after, at_once, self.feature)
 
-    def one_by_one(self, factors: Sequence[Factor]) -> Iterator[Move]:
+    def _one_by_one(self, tables: Iterable[T]) -> Iterator[Move[T]]:
         """A move for each variable that is not in the separator after it, and for the feature."""
-        pool = self._summed_in_advance(list(factors))
-        here = set(self.before)
-        left = ({v for factor in pool for v in factor.scope} | here) - {self.target, *self.after} | {self.feature}
+        pool = self._summed_in_advance(tables)
+        here = frozenset(self.before)
+        left = (pool.variables | here) - {self.target, *self.after} | {self.feature}
         while left:
-            place = min(left, key=lambda v: (_cells(here | joined(pool, v), self.sizes), v))
-            met = [factor for factor in pool if place in factor.scope]
-            pool = [factor for factor in pool if place not in factor.scope]
+            place = min(left, key=lambda v: (self._cells(here | pool.joined(v)), v))
+            met = pool.take(place)
             left.discard(place)
-            whole = here.union({place} - {self.target}, *(factor.scope for factor in met)) - {self.target}
-            there = whole - ({place} - set(self.after))
-            check_cells(whole | {self.target}, self.sizes)
+            there = here.union({place}, *(table.scope for table in met)) - {self.target}
+            there -= {place}.difference(self.after)
             # What nothing speaks of any more goes at the same time.
-            done = {v for v in there & left - {self.feature} if not any(v in factor.scope for factor in pool)}
+            done = {v for v in there & left if v != self.feature and v not in pool}
             left -= done
             there -= done
             if not left:
-                met, there = met + pool, set(self.after)
-            is_feature = place == self.feature
-            yield Move(tuple(sorted(here)), tuple(sorted(there)), tuple(met), place if is_feature else None)
+                met, there = [*met, *pool], frozenset(self.after)
+            yield Move(tuple(sorted(here)), tuple(sorted(there)), tuple(met), place if place == self.feature else None)
             here = there
 
-    def _summed_in_advance(self, pool: list[Factor]) -> list[Factor]:
-        """The factors, without the hidden variables that few others of them depend on."""
-        kept = {self.target, self.feature, *self.before, *self.after}
+    def _summed_in_advance(self, tables: Iterable[T]) -> Pool[T]:
+        """The tables, without the hidden variables that few others of them depend on."""
+        pool = Pool(tables)
+        left = sorted(pool.variables - {self.target, self.feature, *self.before, *self.after})
         while True:
-            left = {v for factor in pool for v in factor.scope} - kept
-            cheap = [v for v in sorted(left) if _cells(joined(pool, v), self.sizes) <= _CHEAP]
-            if not cheap:
+            cheap = next((v for v in left if self._cells(pool.joined(v)) <= _CHEAP), None)
+            if cheap is None:
                 return pool
-            met = [factor for factor in pool if cheap[0] in factor.scope]
-            made = marginal(met, joined(pool, cheap[0]) - {cheap[0]}, self.sizes)
-            pool = [*(factor for factor in pool if cheap[0] not in factor.scope), made]
+            pool.add(multiplied(pool.take(cheap), self.sizes).without(cheap, self.sizes))
+            left.remove(cheap)
 
-
-def _cells(scope: Iterable[int], sizes: Sequence[int]) -> int:
-    return math.prod(sizes[place] for place in scope)
+    def _cells(self, scope: Collection[int]) -> int:
+        return cells_of(scope, self.sizes)
