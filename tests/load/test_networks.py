@@ -253,6 +253,19 @@ def test_dialects_of_bif(old: str, new: str) -> None:
         assert entries_of(read("bif", text)) == expected
 
 
+def test_property_may_be_a_name() -> None:
+    text = """network n { property author me; }
+    variable property { type discrete [ 2 ] { a, property }; property "position" = (1, 2); }
+    variable x { type discrete [ 2 ] { property , b }; property
+      more ; }
+    probability ( property ) { table 0.25, 0.75; }
+    probability ( x | property ) { (a) 0.5, 0.5; ( property ) 1, 0; property p; }"""
+    network = read("bif", text)
+    assert network.names == ("property", "x")
+    assert [node.states for node in network.nodes] == [("a", "property"), ("property", "b")]
+    assert network.nodes[1].table.tolist() == [[Fraction(1, 2), Fraction(1, 2)], [1, 0]]
+
+
 def test_names_that_bif_files_have() -> None:
     states = ["<5", "5-12", "12+", ">=7.5", "Asy/Patch", "a:b", "a.b", "x=1", "'q'", "50%", "é", "table"]
     head = f'variable X-1.a/b {{ type discrete [ {len(states) + 1} ] {{ {", ".join(states)}, "(0, 1]" }}; }}'
@@ -643,6 +656,12 @@ def test_decimals_are_exact() -> None:
         assert number(text) is None
 
 
+def test_an_encoding_that_nobody_knows() -> None:
+    text = edited(XMLBIF, '<?xml version="1.0"?>', '<?xml version="1.0" encoding="foo"?>')
+    with pytest.raises(quia.FormatError, match="cannot be read as XML: unknown encoding: foo"):
+        read("bifxml", text)
+
+
 def test_files_in_other_encodings() -> None:
     latin = edited(BIF, "( rain ) {", "( rain ) { // é").encode("latin-1")
     for reader in (bif, hugin):
@@ -761,12 +780,25 @@ def test_blanks_keep_two_pieces_of_text_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["/" * 50_000, '"' * 50_001, "property " + '"' * 50_000, "/*" * 50_000, "//\n" * 50_000]
+    "text",
+    [
+        "/" * 50_000,
+        '"' * 50_001,
+        "property " + '"' * 50_000,
+        "/*" * 50_000,
+        "//\n" * 50_000,
+        "property " * 50_000,
+        'property "a\n' * 50_000,
+        '"' + '\\"' * 50_000,
+        '"' + '\\"' * 50_000 + "\\",
+    ],
+    ids=lambda text: repr(text[:12]),
 )
 def test_no_text_is_read_again_and_again(text: str) -> None:
     for ending in ("bif", "net"):
-        with pytest.raises(quia.FormatError):
-            read(ending, text)
+        for before in ("", "network n { }\n" if ending == "bif" else "net { }\n"):
+            with pytest.raises(quia.FormatError):
+                read(ending, before + text)
 
 
 def test_long_files_are_read_in_as_much_work_as_they_are_long() -> None:

@@ -16,7 +16,7 @@ from quia.errors import FormatError, did_you_mean, listed, shown
 from quia.files import decode
 from quia.load import networks
 from quia.load.networks import Draft, Family, probabilities
-from quia.load.tokens import END, Tokens, named, pattern, unquoted
+from quia.load.tokens import END, TEXT, Tokens, named, pattern, unquoted
 
 if TYPE_CHECKING:
     from quia.classifier import Classifier
@@ -26,8 +26,10 @@ OPTIONS = networks.OPTIONS
 
 _SIGNS = frozenset("{}()[]|,;")
 _TOKENS = pattern(
-    # A property up to its semicolon, a text, a word: names may be Asy/Patch or >=7.5, but // begins a comment.
-    r'property(?=[\s"])(?>"[^"\n]*"|[^;])*+;|"(?:[^"\\]|\\.)*+"|(?:[^\s{}()\[\]|,;"/]++|/(?![/*]))++|/\*',
+    # A property up to its semicolon, a text, a word: names may be Asy/Patch or >=7.5, but // begins a comment. What is
+    # not closed goes on to the end. Where a sign follows, property is a name.
+    r'property(?=[\s"])(?!\s*[{}()|,;])(?>"[^"\n]*"|[^;])*+;?+|'
+    rf'{TEXT}|(?:[^\s{{}}()\[\]|,;"/]++|/(?![/*]))++|/\*',
     r"//[^\r\n]*+",
     r"/\*.*?\*/",
 )

@@ -14,7 +14,7 @@ from quia.errors import FormatError, did_you_mean, listed, shown
 from quia.files import decode
 from quia.load import networks
 from quia.load.networks import Draft, Family, probabilities
-from quia.load.tokens import END, Tokens, named, pattern, unquoted
+from quia.load.tokens import END, TEXT, Tokens, named, pattern, unquoted
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 OPTIONS = networks.OPTIONS
 
 _SIGNS = frozenset('{}()=;|"')
-_TOKENS = pattern(r'"(?:[^"\\]|\\.)*+"|[^\s{}()=;|"%]++', r"%[^\r\n]*+")
+_TOKENS = pattern(rf'{TEXT}|[^\s{{}}()=;|"%]++', r"%[^\r\n]*+")
 _REFUSED = {
     "decision": "decisions",
     "utility": "utilities",

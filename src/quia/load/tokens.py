@@ -14,8 +14,11 @@ MOST_TOKENS = 10_000_000
 END = ""
 """What follows the last token."""
 
+TEXT = r'"(?:[^"\\]|\\(?:.|\Z))*+"?+'
+"""What is between quotation marks; without the second one it goes on to the end, so that nothing is looked at twice."""
+
+_CLOSED = re.compile(r'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 _ESCAPED = re.compile(r'\\(["\\])')
-_OPENED = {'"': "a quotation mark", "/*": "a comment"}
 
 
 def pattern(token: str, *comments: str) -> re.Pattern[str]:
@@ -46,9 +49,11 @@ class Tokens:
             if len(self.all) > MOST_TOKENS:
                 raise FormatError(f"holds more than {MOST_TOKENS} words and signs; networks are smaller", file=file)
         self._breaks = array("q", (found.start() for found in re.finditer("\n", text)))
-        for sign, what in _OPENED.items():
-            if sign in self.all:
-                raise self.fault(f"has {what} that is not closed", self.all.index(sign))
+        last = len(self.all) - 2
+        if last >= 0 and self.all[last][:1] == '"' and not _CLOSED.fullmatch(self.all[last]):
+            raise self.fault("has a quotation mark that is not closed", last)
+        if "/*" in self.all:
+            raise self.fault("has a comment that is not closed", self.all.index("/*"))
 
     @property
     def next(self) -> str:

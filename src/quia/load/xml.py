@@ -129,6 +129,6 @@ def parse(data: bytes, file: str | None = None, *, document_type: bool = False) 
     except expat.ExpatError as fault:
         message = expat.ErrorString(fault.code)
         raise FormatError(f"is not well-formed XML: {message}", file=file, line=fault.lineno) from None
-    except ValueError as fault:  # an encoding that Python does not know
+    except (LookupError, ValueError) as fault:  # an encoding that Python does not know
         raise FormatError(f"cannot be read as XML: {fault}", file=file) from None
     return Document(elements, file)
