@@ -185,3 +185,14 @@ def test_the_example_decides_as_its_own_tables_say(abdomen: Path) -> None:
     values = ("adult", "female", "no", "lower_right", "mild", "raised", "no", "unclear")
     assert max(scores, key=scores.__getitem__) == "appendicitis"
     assert classifier.classify(dict(zip(FEATURES.split(","), values, strict=True))) == "appendicitis"
+
+
+@pytest.mark.parametrize("option", ["--option", "--compare-option"])
+def test_the_format_is_no_option_of_a_format(
+    capsys: pytest.CaptureFixture[str], abdomen: Path, examples: Path, tmp_path: Path, option: str
+) -> None:
+    compared = ["--compare", abdomen, option, "format=bif", "-o", tmp_path / "audit.html"]
+    code, _, err = run(capsys, "audit", abdomen, examples / "patients.csv", *ABOUT, *compared)
+    assert (code, err.count("\n")) == (2, 1)
+    assert f"{option} is 'format=bif'" in err
+    assert f"write {option.replace('option', 'format')} bif" in err

@@ -89,6 +89,11 @@ def option_pair(text: str, option: str = "--option") -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name.isidentifier():
         raise Unsupported(f"{option} is {text!r}", cure="write NAME=VALUE")
+    if name == "format":
+        instead = option.replace("option", "format")
+        raise Unsupported(
+            f"{option} is {text!r}, but how a file is read is no option of a format", cure=f"write {instead} {value}"
+        )
     try:
         parsed = json.loads(value)
     except (ValueError, RecursionError):
