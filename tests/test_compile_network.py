@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 from random import Random
@@ -310,6 +311,17 @@ def test_thresholds_next_to_a_probability() -> None:
         assert found == ["yes", "no", "no"]
 
 
+@pytest.mark.parametrize("near", [Fraction(1, 10**279), Fraction(1, 10**16), Fraction(1, 3)])
+def test_thresholds_near_to_certainty(near: Fraction) -> None:
+    """What is impossible or certain stays so, however little would be enough."""
+    net = children(
+        (("1", "0"), ("0.4", "0.6")), (("0.2", "0.8"), ("1", "0")), prior=("0.3", "0.7"), classes=("yes", "no")
+    )
+    for threshold in (near, 1 - near):
+        check_case(Case(net, "c", ("x0", "x1"), threshold=threshold))
+        check_case(Case(net, "c", ("x0", "x1"), threshold=threshold, positive="no"))
+
+
 def test_a_half_is_not_quite_the_greatest_score() -> None:
     """In a tie the positive state wins, not the first one."""
     net = children((("0.5", "0.5"), ("0.5", "0.5")), prior=("0.5", "0.5"), classes=("no", "yes"))
@@ -464,6 +476,12 @@ def one_sentence(fault: Exception, *words: str) -> None:
         ({"threshold": float("nan")}, ["threshold", "nan"]),
         ({"threshold": float("inf")}, ["threshold", "inf"]),
         ({"threshold": True}, ["threshold", "True"]),
+        ({"threshold": "1e-99999999999"}, ["threshold", "'1e-99999999999'"]),
+        ({"threshold": "1e99999999999"}, ["threshold", "'1e99999999999'"]),
+        ({"threshold": Decimal("1e-400")}, ["threshold", "1E-400", "from 1e-280 to"]),
+        ({"threshold": "1e-281"}, ["threshold", "'1e-281'"]),
+        ({"threshold": 1 - Fraction(1, 10**281)}, ["threshold"]),
+        ({"threshold": "1/0"}, ["threshold", "'1/0'"]),
         ({"threshold": [0.5]}, ["threshold", "[0.5]"]),
         ({"threshold": 0.5, "target": "moon", "features": ["wet"]}, ["threshold", "new, half, full"]),
         ({"threshold": 0.4, "target": "wet", "features": ["rain"]}, ["positive", "dry", "wet"]),
@@ -492,6 +510,25 @@ def test_arguments_of_the_wrong_kind(asked: dict[str, Any], words: list[str]) ->
     with pytest.raises(QuiaError) as fault:
         compiled(net, asked.pop("target"), **asked)
     one_sentence(fault.value, *words)
+
+
+def test_a_target_of_too_many_states() -> None:
+    states = tuple(map(str, range(1001)))
+    net = {"c": Variable(states, (), (("1", *["0"] * 1000),)), "x": Variable(("a", "b"), (), (("0.5", "0.5"),))}
+    with pytest.raises(QuiaError) as fault:
+        compiled(net, "c")
+    one_sentence(fault.value, "'c'", "1001", "1000")
+
+
+def test_a_constant_has_no_order() -> None:
+    graph = compiled(RAIN, "slippery", features=["moon"])
+    assert len(graph) == 1
+    assert not any("compiled into" in note for note in graph.notes)
+    # Here there is a feature that could matter, but does not.
+    net = children((("0.5", "0.5"), ("0.4", "0.6")), prior=("0.9", "0.1"), classes=("a", "b"))
+    graph = compiled(net, "c")
+    assert len(graph) == 1
+    assert not any("compiled into" in note for note in graph.notes)
 
 
 def test_features_and_order_may_be_any_lists() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,7 +17,7 @@ from quia.compile.cuts import Cuts
 from quia.compile.factors import Factor, factors_of, in_doubles, product, too_far_apart, whole_numbers
 from quia.compile.moves import Move, Places, moves_along
 from quia.compile.network import Exact, Network
-from quia.patience import OutOfTime
+from quia.patience import Clock, OutOfTime
 
 _MOST_KEPT = 20_000
 
@@ -47,10 +47,8 @@ class Scores:
         """
         network = self.network
         waiting = factors_of(network, sorted(network.ancestors((self.target, *self.features))))
-        hidden = set(range(len(network.nodes))) - set(self.features)
         kept: list[Factor] = []
-        while waiting:
-            part, waiting = _part(waiting, hidden)
+        for part in _parts(waiting, set(self.features)):
             matters = any(self.target in factor.scope for factor in part)
             if matters or not all((factor.table > 0).all() for factor in part):
                 kept.extend(part)
@@ -73,16 +71,25 @@ class Scores:
         return Cuts(scopes, self.network.sizes, self.relevant, price)
 
 
-def _part(factors: list[Factor], hidden: set[int]) -> tuple[list[Factor], list[Factor]]:
-    """The first factor and those that hidden variables connect with it; and all others."""
-    part, others, met = [factors[0]], factors[1:], hidden & set(factors[0].scope)
-    while True:
-        found = [factor for factor in others if met & set(factor.scope)]
-        if not found:
-            return part, others
-        others = [factor for factor in others if not met & set(factor.scope)]
-        part.extend(found)
-        met |= hidden & {place for factor in found for place in factor.scope}
+def _parts(factors: Sequence[Factor], features: Container[int]) -> Iterable[list[Factor]]:
+    """The factors, those together that hidden variables connect."""
+    beside: dict[int, set[int]] = {}  # of each hidden variable, those in its factors
+    for factor in factors:
+        hidden = [place for place in factor.scope if place not in features]
+        for place in hidden:
+            beside.setdefault(place, set()).update(hidden)
+    part_of: dict[int, int] = {}
+    for first in beside:
+        waiting = [] if first in part_of else [first]
+        while waiting:
+            place = waiting.pop()
+            part_of[place] = first
+            waiting.extend(other for other in beside[place] if other not in part_of)
+    parts: dict[int, list[Factor]] = {}
+    for number, factor in enumerate(factors, 1):
+        part = next((part_of[place] for place in factor.scope if place in part_of), -number)
+        parts.setdefault(part, []).append(factor)
+    return parts.values()
 
 
 class Ordered(NamedTuple):
@@ -105,23 +112,27 @@ class Chain:
     In the kernel messages are doubles with a bound on their error, here they are whole numbers.
     """
 
-    def __init__(self, scores: Scores, order: Sequence[int], cuts: Cuts) -> None:
-        self.scores, self.order = scores, tuple(order)
+    def __init__(self, scores: Scores, order: Sequence[int], cuts: Cuts, clock: Clock) -> None:
+        self.scores, self.order, self._clock = scores, tuple(order), clock
         self._sizes = scores.network.sizes
         self._cuts = cuts.along(order)
-        self._moves = list(moves_along(scores.rounded, scores.target, order, self._cuts, self._sizes))
+        self._moves = list[Move[Factor]]()
+        for move in moves_along(scores.rounded, scores.target, order, self._cuts, self._sizes):
+            clock()
+            self._moves.append(move)
         self._exact: dict[tuple[int, int], _Entries] = {}
         self._messages: dict[Places, Exact] = {}
         self._later: dict[Places, Exact] = {}
         self.ties = 0
         self.has_impossible = False
 
-    def compiled(self, *, nodes: int, timeout: float | None, memory: int) -> Ordered:
+    def compiled(self, *, nodes: int, memory: int) -> Ordered:
         """The reduced ordered decision graph."""
+        kernel = self._kernel
         ranks = np.array(self.scores.ranks, np.int32)
         try:
-            (level, start, child, root), self.has_impossible, *_ = self._kernel.compile(
-                ranks, self.decide, self.is_same, most_nodes=nodes, timeout=timeout, memory=memory
+            (level, start, child, root), self.has_impossible, *_ = kernel.compile(
+                ranks, self.decide, self.is_same, most_nodes=nodes, timeout=self._clock.left, memory=memory
             )
         except _kernel.TooFarApart:
             raise too_far_apart() from None
@@ -140,6 +151,7 @@ class Chain:
             factor = product(move.tables, self._sizes)
             errors.append(factor.error)
             for state in range(self._states(move)):
+                self._clock()
                 here, there, entries = self._entries(move, factor, state)
                 filled = (entries > 0).any(axis=1)
                 from_.append(here[filled])

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from quia import _kernel
 from quia.arguments import seconds, several, whole
 from quia.compile.chain import Chain, Ordered, Scores
-from quia.compile.factors import marginal
+from quia.compile.factors import LEAST, marginal
 from quia.compile.moves import Places
 from quia.compile.network import Network
 from quia.compile.order import arranged, cuts_along
@@ -28,9 +28,12 @@ from quia.variables import Variable
 
 MOST_NODES = 2_000_000
 """So many nodes are made, unless the caller says how many."""
+MOST_CLASSES = 1000
+"""A target that can be in more states is refused: each two of them are compared."""
 _MEMORY = 3 << 29
 _MOST_SIFTING = 10_000_000
 """So many nodes are looked at, at the most, while the order is made better."""
+_MOST_DIGITS = 1000
 _AFFIRMATIVE = (
     ("yes", "no"), ("true", "false"), ("present", "absent"), ("positive", "negative"), ("abnormal", "normal"),
     ("on", "off"), ("y", "n"), ("t", "f"), ("1", "0"),
@@ -107,8 +110,8 @@ def _smallest(scores: Scores, given: Places | None, limits: _Limits) -> Decision
     if not scores.relevant:
         return _constant(scores)
     order, cuts = arranged(scores, limits.clock) if given is None else (given, cuts_along(scores, given, limits.clock))
-    chain = Chain(scores, order, cuts)
-    made = chain.compiled(nodes=limits.nodes, timeout=limits.clock.left, memory=_MEMORY)
+    chain = Chain(scores, order, cuts, limits.clock)
+    made = chain.compiled(nodes=limits.nodes, memory=_MEMORY)
     if given is None:
         made = _sifted(made, scores.network.sizes, limits)
     notes = ["some inputs tie exactly"] if chain.ties else []
@@ -174,9 +177,9 @@ def _graph(scores: Scores, made: Ordered, found: Sequence[str]) -> DecisionGraph
     )
     network = scores.network
     notes = [*network.notes, _rule_in_words(scores)]
-    if made.order:
-        tested_levels = set(made.level.tolist())
-        names = [network.nodes[place].name for level, place in enumerate(made.order) if level in tested_levels]
+    tested_levels = set(made.level.tolist())
+    names = [network.nodes[place].name for level, place in enumerate(made.order) if level in tested_levels]
+    if names:
         notes.append(f"compiled into {counted(len(nodes.tests), 'node')}, in the order {listed(names, 100)}")
     notes.extend(found)
     variables = (network.nodes[place] for place in scores.features)
@@ -238,6 +241,11 @@ def _target(network: Network, target: Any) -> int:
             cure=f"name one of {listed(network.names)}",
         )
     place = network.place(target)
+    if len(network.nodes[place].states) > MOST_CLASSES:
+        raise Unsupported(
+            f"the target {shown(target)} has {len(network.nodes[place].states)} states, more than {MOST_CLASSES}",
+            cure="name a variable that has fewer",
+        )
     if len(network.nodes[place].states) < 2:
         raise Unsupported(
             f"the target {shown(target)} has one state only, {shown(network.nodes[place].states[0])}",
@@ -339,14 +347,22 @@ def _affirmative(states: tuple[str, ...]) -> int | None:
 
 def _threshold(threshold: Any) -> Fraction:
     """A probability between 0 and 1, as the decimal that is written."""
+    least = Fraction(LEAST)  # doubles must be able to hold it, and what it is away from 1
     try:
         if isinstance(threshold, bool) or not isinstance(threshold, (str, Real, Decimal)):
             raise ValueError
-        limit = Fraction(threshold if isinstance(threshold, Rational) else str(threshold).strip())
-    except (ValueError, ZeroDivisionError):
+        limit = Fraction(threshold) if isinstance(threshold, Rational) else _decimal(str(threshold).strip())
+    except (ValueError, ArithmeticError):
         limit = Fraction(0)
-    if not 0 < limit < 1:
+    if not least <= limit <= 1 - least:
         raise Unsupported(
-            f"threshold is {shown(threshold)}", cure="give a probability above 0 and below 1, such as 0.5"
+            f"threshold is {shown(threshold)}", cure=f"give a probability from {LEAST:g} to 1 - {LEAST:g}, such as 0.5"
         )
     return limit
+
+
+def _decimal(text: str) -> Fraction:
+    """A decimal, or a fraction such as 1/3; 0 where it is one of millions of digits."""
+    if "/" not in text and abs(Decimal(text).adjusted()) > _MOST_DIGITS:
+        return Fraction(0)
+    return Fraction(text)

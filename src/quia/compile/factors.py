@@ -142,15 +142,17 @@ class Outline:
 class Pool(Generic[T]):
     """Tables that wait to be multiplied, found by their variables.
 
-    >>> pool = Pool([Outline(frozenset(scope)) for scope in ([0, 1], [1, 2], [2, 3])])
-    >>> sorted(pool.joined(1)), len(pool.take(1)), sorted(pool.joined(2))
-    ([0, 1, 2], 2, [2, 3])
+    >>> pool = Pool([Outline(frozenset(scope)) for scope in ([0, 1], [1, 2], [2, 3])], [2, 2, 2, 2])
+    >>> sorted(pool.joined(1)), pool.cells(1), len(pool.take(1)), sorted(pool.joined(2))
+    ([0, 1, 2], 8, 2, [2, 3])
     """
 
-    def __init__(self, tables: Iterable[T]) -> None:
+    def __init__(self, tables: Iterable[T], sizes: Sequence[int]) -> None:
+        self._sizes = sizes
         self._all: dict[int, T] = {}
         self._with: dict[int, dict[int, T]] = {}
         self._joined: dict[int, frozenset[int]] = {}
+        self._cells: dict[int, int] = {}
         self._numbers = count()
         for table in tables:
             self.add(table)
@@ -171,7 +173,13 @@ class Pool(Generic[T]):
         if place not in self._joined:
             scopes = [table.scope for table in self._with.get(place, {}).values()]
             self._joined[place] = frozenset().union(*scopes)
+            self._cells[place] = cells_of(self._joined[place], self._sizes)
         return self._joined[place]
+
+    def cells(self, place: int) -> int:
+        """How many entries a table over these has."""
+        self.joined(place)
+        return self._cells[place]
 
     def add(self, table: T) -> None:
         """One more table."""
@@ -207,10 +215,10 @@ def marginal(tables: Sequence[T], kept: Iterable[int], sizes: Sequence[int]) -> 
 
     Variables are summed out in an order that keeps tables small. TooLarge where one would have more than MOST_CELLS.
     """
-    pool = Pool(tables)
+    pool = Pool(tables, sizes)
     left = pool.variables - set(kept)
     while left:
-        place = min(left, key=lambda v: (cells_of(pool.joined(v), sizes), v))
+        place = min(left, key=lambda v: (pool.cells(v), v))
         pool.add(multiplied(pool.take(place), sizes).without(place, sizes))
         left.discard(place)
     return multiplied(sorted(pool, key=lambda table: cells_of(table.scope, sizes)), sizes)

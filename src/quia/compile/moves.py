@@ -97,10 +97,10 @@ class Part:
 
     def _summed_in_advance(self, tables: Iterable[T]) -> Pool[T]:
         """The tables, without the hidden variables that few others of them depend on."""
-        pool = Pool(tables)
+        pool = Pool(tables, self.sizes)
         left = sorted(pool.variables - {self.target, self.feature, *self.before, *self.after})
         while True:
-            cheap = next((v for v in left if self._cells(pool.joined(v)) <= _CHEAP), None)
+            cheap = next((v for v in left if pool.cells(v) <= _CHEAP), None)
             if cheap is None:
                 return pool
             pool.add(multiplied(pool.take(cheap), self.sizes).without(cheap, self.sizes))

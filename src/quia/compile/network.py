@@ -90,7 +90,11 @@ class Network:
 
     def place(self, name: str) -> int:
         """The place of a variable."""
-        return self.names.index(name)
+        return self._places[name]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
 
     def ancestors(self, places: Iterable[int]) -> set[int]:
         """These variables, and all that they descend from."""
