@@ -196,3 +196,9 @@ def test_the_format_is_no_option_of_a_format(
     assert (code, err.count("\n")) == (2, 1)
     assert f"{option} is 'format=bif'" in err
     assert f"write {option.replace('option', 'format')} bif" in err
+
+
+def test_a_network_is_served_only_with_a_target(capsys: pytest.CaptureFixture[str], abdomen: Path) -> None:
+    code, _, err = run(capsys, "serve", abdomen)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--option target=NAME" in err

@@ -16,7 +16,8 @@ from quia.show.words import plural
 if TYPE_CHECKING:
     from quia.compile.network import Network
 
-_FORMATS = ("bif", "xmlbif", "hugin")
+NETWORKS = ("bif", "xmlbif", "hugin")
+"""The formats of networks."""
 _MOST_SHOWN = 40
 _MOST_FEATURES = 6
 """So many features are proposed."""
@@ -28,7 +29,7 @@ def network_of(arguments: argparse.Namespace) -> Network | None:
     from quia.load import FORMATS, format_name
 
     name = format_name(arguments.model, arguments.format)
-    if name not in _FORMATS:
+    if name not in NETWORKS:
         return None
     network: Network = import_module(FORMATS[name].module).read_network(read_bytes(arguments.model), arguments.model)
     return network

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quia.command import Subparsers, add_loading, distinct, load_model, model_options
+from quia.command.check_network import NETWORKS
 from quia.command.numbers import positive_seconds, shape_of, whole, whole_from
 from quia.command.possible import add_possible, possible_of
 from quia.command.streams import write
@@ -95,9 +96,9 @@ def run(arguments: argparse.Namespace) -> int:
     from quia.web.server import bound, default_workers, serve
 
     source = None if arguments.model is None else Path(arguments.model)
-    if source is not None:
-        _check_model(source, arguments.format)
     options = model_options(arguments)
+    if source is not None:
+        _check_model(source, arguments.format, options)
     if options and (source is None or source.is_dir()):
         raise Unsupported(
             f"{listed(options)} can only be given for one MODEL that is a file",
@@ -145,13 +146,19 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _check_model(source: Path, format: str | None) -> None:
+def _check_model(source: Path, format: str | None, options: dict[str, Any]) -> None:
     """Refuse what the page could never show."""
     from quia.load import format_name
 
     if not source.exists():
         raise FormatError("there is no such file or folder", file=str(source))
-    if not source.is_dir() and format_name(str(source), format) == "pickle":
+    found = None if source.is_dir() else format_name(str(source), format)
+    if found in NETWORKS and "target" not in options:
+        raise Unsupported(
+            f"{source} is a Bayesian network, which can decide about any of its variables",
+            cure="name one with --option target=NAME; `quia check` lists them",
+        )
+    if found == "pickle":
         raise Unsupported(
             f"{source} is a pickle, which quia serve never reads",
             cure="if you trust its maker, make JSON of it with `quia convert --trust-pickle`",
