@@ -34,11 +34,10 @@ def arranged(scores: Scores, clock: Callable[[], None]) -> tuple[Places, Cuts]:
     starts: list[_Found] = []
     for price in (1, _DEAR):
         plans = _Plans(scores, price, clock)
-        nearest = _nearest(plans.cuts, scores.relevant, clock)
-        start = min((_found(order, plans) for order in (nearest, nearest[::-1])), key=_by_numbers)
-        if start.numbers <= _FEW:
-            return start.order, plans.cuts
-        starts.append(start)
+        nearest = _found(_nearest(plans.cuts, scores.relevant, clock), plans)
+        if nearest.numbers <= _FEW:
+            return nearest.order, plans.cuts
+        starts.append(min(nearest, _found(nearest.order[::-1], plans), key=_by_numbers))
     starts.sort(key=_by_numbers)
     # Where all take tables that are too large, whoever makes these says so.
     best = min([*starts, *_improved(starts)], key=lambda each: (each.plans.is_too_large(each.order), each.numbers))
