@@ -78,7 +78,7 @@ class Asked:
         states = dict(zip(self.of, box, strict=True))
         if self.is_sufficient:
             return self._is_forced(box, self.question, self.question.within.replaced(states))
-        if self._could_be_enough:
+        if self.could_be_enough:
             return self._could_change(box)
         return self._is_forced(box, self._otherwise, self.question.worlds_changing(self.of).replaced(states))
 
@@ -119,7 +119,7 @@ class Asked:
 
     def _is_taken(self, way: Sequence[_Worst], box: Box) -> bool | None:
         """Whether all in a box goes a way: each of its needs is met everywhere."""
-        if len(way) > 1 and self._could_be_enough:  # what is unknown may be better for one, and worse for another
+        if len(way) > 1 and self.could_be_enough:  # what is unknown may be better for one, and worse for another
             return None
         told = [worst.is_good(box) for worst in way]
         return False if False in told else None if None in told else True
@@ -201,9 +201,14 @@ class Asked:
         return replace(self.question, keeps=keeps)
 
     @cached_property
-    def _could_be_enough(self) -> bool:
-        is_partial = UNKNOWN in (self.question.states[v] for v in self.model.tested)
-        return is_partial and not self.certain
+    def is_partial(self) -> bool:
+        """Whether something is unknown."""
+        return UNKNOWN in (self.question.states[v] for v in self.model.tested)
+
+    @property
+    def could_be_enough(self) -> bool:
+        """Whether a change counts that could change the decision, for some values of what is unknown."""
+        return self.is_partial and not self.certain
 
     def beside(self, gaps: Gaps) -> float:
         """What the other variables add to a gap, at the worst for what is asked."""

@@ -111,6 +111,12 @@ class Gaps:
             for v in self.model.tested
         )
 
+    def extremes(self, region: Region) -> tuple[float, float]:
+        """The least and the greatest gap in a region."""
+        states = {v: region.states(v) for v in self.model.tested}
+        least = math.fsum((*self.constants, *(self.least_of(v, own)[0] for v, own in states.items())))
+        return least, math.fsum((*self.constants, *(self.greatest_of(v, own)[0] for v, own in states.items())))
+
     def candidates(self, variable: int, ranges: Ranges) -> Iterator[int]:
         """States among which are those that add the least and the most; of a line, also where it turns."""
         part = self._parts[variable]

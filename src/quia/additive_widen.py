@@ -1,8 +1,9 @@
 """General reasons of additive models: how wide the conditions over a reason's variables can be.
 
-Where all variables have states that are listed, and one need alone changes the decision, the largest boxes are found by
-what each state adds. Where a line takes part there are infinitely many, as what one line is given another lacks; then
-one box is made: see `additive_sharing`.
+Where all variables have states that are listed, the largest boxes are found by what each state adds: around an instance
+where each way out of the decision takes one need; of changes for each way by itself, joined where there are several.
+Where a line takes part there are infinitely many, as what one line is given another lacks; then one box is made: see
+`additive_sharing`.
 """
 
 from __future__ import annotations
@@ -14,19 +15,103 @@ from typing import NamedTuple
 
 from quia.additive_asked import Asked
 from quia.additive_boxes import Budget, Choice, TooClose, TooMany, widest
+from quia.additive_budgets import widest as widest_of_several
 from quia.additive_gaps import Gaps
-from quia.boxes import Box, Shape, widest_first
+from quia.additive_needs import Need
+from quia.additive_offers import offered as offered_of_several
+from quia.boxes import Box, Shape, unions, widest_first
 from quia.ranges import Ranges, covers, difference, members, size, union
 
 _MOST_TRIED = 20_000
 """So many choices of conditions are compared; where there are more, `escape` alone finds boxes."""
+_MOST_JOINED, _MOST_STEPS = 200, 1000
+"""So many boxes of several ways are joined, in so many steps."""
 
 
 def boxes(asked: Asked, limit: int | None = None) -> list[Box] | None:
     """All largest boxes, or the first so many, the widest first; None if only a search finds them."""
-    if len(asked.ways) != 1 or len(asked.ways[0]) != 1:
+    ways = _ways_that_matter(asked)
+    if asked.is_sufficient:
+        if any(len(way) > 1 for way in ways):
+            return None
+        return _boxes(asked, [need for way in ways for need in way], limit) if ways else [asked.largest]
+    if any(len(way) > 1 for way in ways) and asked.could_be_enough:
+        return None  # what is unknown may be better for one need, and worse for another
+    if len(ways) < 2:
+        return _boxes(asked, ways[0], limit) if ways else []
+    if asked.certain and asked.is_partial:
+        return None  # what is unknown may tell which way
+    found = _of_all_ways(asked, ways)
+    return None if found is None else found[:limit]
+
+
+def _ways_that_matter(asked: Asked) -> list[Sequence[Need]]:
+    """The ways in which what is asked about can change the decision, each without needs that are met anyhow."""
+    if len(asked.ways) == 1 and len(asked.ways[0]) == 1:
+        return list(asked.ways)
+    changing = dict(zip(asked.of, asked.largest, strict=True))
+    within = asked.question.within if asked.is_sufficient else asked.question.worlds_changing(asked.of)
+    extents = {need: asked.model.gaps(need).extremes(within.replaced(changing)) for way in asked.ways for need in way}
+    margin = asked.model.margin
+
+    def is_never(need: Need) -> bool:
+        least, _ = extents[need]
+        return least > margin if margin else not need.holds(least)
+
+    def is_always(need: Need) -> bool:
+        _, greatest = extents[need]
+        return greatest < -margin if margin else need.holds(greatest)
+
+    alive = [way for way in asked.ways if not any(map(is_never, way))]
+    return [[need for need in way if not is_always(need)] or way[:1] for way in alive]
+
+
+def _of_all_ways(asked: Asked, ways: Sequence[Sequence[Need]]) -> list[Box] | None:
+    """The largest boxes of changes that each go one of several ways; None if they are too many."""
+    found: list[Box] = []
+    for way in ways:
+        own = _boxes(asked, way, _MOST_JOINED + 1)
+        if own is None or len(found) + len(own) > _MOST_JOINED:
+            return None
+        found += own
+    steps = iter(range(_MOST_STEPS))
+
+    def step() -> None:
+        asked.clock()
+        if next(steps, None) is None:
+            raise TooMany
+
+    try:
+        return widest_first(unions(found, asked.shapes, step))
+    except TooMany:
         return None
-    gaps = asked.model.gaps(asked.ways[0][0])
+
+
+def _boxes(asked: Asked, needs: Sequence[Need], limit: int | None) -> list[Box] | None:
+    """All largest boxes in which each of some needs is met nowhere, or all of them everywhere, as is asked."""
+    if len(needs) == 1:
+        return _of_one_need(asked, asked.model.gaps(needs[0]), limit)
+    every = [asked.model.gaps(need) for need in needs]
+    offered = []
+    for place in range(len(asked.of)):
+        choices = offered_of_several(asked, every, place)
+        if choices is None:
+            return None
+        offered.append(choices)
+    budgets = []
+    for at, gaps in enumerate(every):
+        gap = math.fsum((asked.beside(gaps), *(each.best[at] for each in offered)))
+        most, strict = (gap, gaps.need.ties) if asked.is_sufficient else (-gap, not gaps.need.ties)
+        budgets.append(Budget(most, strict, asked.model.margin))
+    try:
+        found = list(islice(widest_of_several([each.choices for each in offered], budgets, asked.clock), limit))
+    except (TooMany, TooClose):
+        return None
+    return found if found or not asked.is_sufficient else None
+
+
+def _of_one_need(asked: Asked, gaps: Gaps, limit: int | None) -> list[Box] | None:
+    """The same of one need."""
     offered = [_offered(asked, gaps, place) for place in range(len(asked.of))]
     gap = math.fsum((asked.beside(gaps), *(each.best for each in offered)))
     most, strict = (gap, gaps.need.ties) if asked.is_sufficient else (-gap, not gaps.need.ties)

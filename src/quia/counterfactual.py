@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from itertools import count, islice
 from typing import Any, NamedTuple
 
@@ -241,12 +242,12 @@ def _regions(
             continue
         widening = Widening(classifier, asked, "necessary")
         # Where they cost nothing, all of them are put in order; where it is a search, none may take all the time.
-        wanted, own = (None, clock) if widening.is_direct else (most, clock.share(_SHARE))
-        boxes, is_whole, _, in_time = widening.boxes_in_time(reason, own, most=wanted, certain=is_partial)
+        regions_of = partial(widening.boxes_in_time, reason, clock, most=most, is_ordered=False, share=_SHARE)
+        boxes, is_whole, _, in_time = regions_of(certain=is_partial)
         sure = _advice(question, reason, boxes, missing)
         yield from (Change(reason, box, label, True) for box in sure)
         if is_whole and is_partial:
-            boxes, is_whole, _, in_time = widening.boxes_in_time(reason, own, most=wanted)
+            boxes, is_whole, _, in_time = regions_of()
             perhaps = _advice(question, reason, boxes, missing)
             new = (box for box in perhaps if not any(is_within(box, other) for other in sure))
             yield from (Change(reason, box, label, False) for box in new)

@@ -136,12 +136,10 @@ class GeneralReasons(Reasons):
         is_late = is_short = False
         for members in self._listing():
             # Where widening is a search, each set of features has a share of the time: the first could take it all.
-            share = patience if self.widening.is_direct or left == 1 else patience.share(_SHARE)
+            share = 1.0 if left == 1 else _SHARE
             if is_late and patience.left is not None and patience.left < _SHARE**3 * (patience.seconds or 0):
                 break  # few that are wide say more than many that are not
-            widened, is_whole, in_time = self._widened(members, share, left)
-            if not is_whole and self.widening.is_direct:
-                raise OutOfTime
+            widened, is_whole, in_time = self._widened(members, patience, left, share)
             is_late |= not in_time
             is_short |= not is_whole
             for reason in islice(widened, left):
@@ -155,14 +153,14 @@ class GeneralReasons(Reasons):
             raise Enough
 
     def _widened(
-        self, members: Members, patience: Patience, most: int | None = None
+        self, members: Members, patience: Patience, most: int | None = None, share: float = 1.0
     ) -> tuple[Iterable[Reason], bool, bool]:
         """The general reasons over a set of features, whether these are all, and whether time was enough."""
         as_it_is = (self._reason(members),)
         if members in self._answer.loose:
             return as_it_is, True, True
         with patience.step() as clock:
-            found, is_whole, in_time = self.widening.reasons(members, clock, most=most)
+            found, is_whole, in_time = self.widening.reasons(members, clock, most=most, share=share)
         if self.superfluous is not None:
             found = map(self._with_cover, found)
         return (found, True, True) if is_whole else (tuple(islice(found, 1)) or as_it_is, False, in_time)

@@ -61,17 +61,23 @@ class Widening:
     intervals: bool = True
     reference: Reference | None = None
 
-    @property
-    def is_direct(self) -> bool:
-        """Whether the classifier's structure gives the boxes, without a search."""
-        return answers_directly(self.classifier, self.question) and offers(self.classifier, Widens)
-
-    def boxes(self, of: Members, clock: Clock, *, most: int | None = None, certain: bool = False) -> list[Box]:
+    def boxes(
+        self,
+        of: Members,
+        clock: Clock,
+        *,
+        most: int | None = None,
+        certain: bool = False,
+        is_ordered: bool = True,
+        share: float = 1.0,
+    ) -> list[Box]:
         """All largest boxes over a reason's variables, the widest first: what its states, or its changes, can be.
 
-        Of many, more than the `most` that are wanted need not be found. Where variables are unknown, changes only could
-        change the decision; those that are `certain` do, and there may be none. OutOfTime if the clock ends before,
-        SomeBoxes if some were found; also if they must be looked for, only `most` are wanted, and they are too many.
+        Of many, more than the `most` that are wanted need not be found; unless those are not the first ones in this
+        order (`is_ordered`), and the classifier's structure gives all. Where it does not, they are looked for, in a
+        `share` of the time. Where variables are unknown, changes only could change the decision; those that are
+        `certain` do, and there may be none. OutOfTime if the clock ends before the structure gives them; SomeBoxes if
+        it ends before all are found, or if only `most` are wanted, and too many must be looked for.
         """
         variables, states = self.question.variables, self.question.states
         is_closed = self.question.is_only_frozen
@@ -80,37 +86,46 @@ class Widening:
             shift = int(self.kind == "necessary")
             return [tuple(((states[v] ^ shift, states[v] ^ shift),) for v in of)]
         asked = (self.question, self.kind, of, self.intervals)
-        if self.is_direct and offers(self.classifier, Widens):
+        if answers_directly(self.classifier, self.question) and offers(self.classifier, Widens):
+            limit = most if is_ordered else None
             try:
-                found = self.classifier.widen(*asked, limit=most, certain=certain, timeout=clock.left)
+                found = self.classifier.widen(*asked, limit=limit, certain=certain, timeout=clock.left)
             except OverBudget:
                 raise OutOfTime from None
             if found is not None:
                 return found
         calls = None if most is None else MOST_CALLS
+        own = clock if share == 1.0 else clock.share(share)
         if self.kind == "sufficient":
-            return sufficient_boxes(self.classifier, self.question, of, self.intervals, clock, calls=calls)
-        return necessary_boxes(self.classifier, self.question, of, self.intervals, clock, calls=calls, certain=certain)
+            return sufficient_boxes(self.classifier, self.question, of, self.intervals, own, calls=calls)
+        return necessary_boxes(self.classifier, self.question, of, self.intervals, own, calls=calls, certain=certain)
 
     def boxes_in_time(self, of: Members, clock: Clock, **how: Any) -> Widened:
         """The same as far as time allows."""
         try:
+            return self.all_or_some(of, clock, **how)
+        except OutOfTime:
+            return Widened([], False, in_time=False)
+
+    def all_or_some(self, of: Members, clock: Clock, **how: Any) -> Widened:
+        """The same; OutOfTime where the classifier's structure would give them, had there been time."""
+        try:
             return Widened(self.boxes(of, clock, **how), are_widest=not self._ends_near(of))
         except SomeBoxes as late:
             return Widened(list(late.boxes), False, late.widest, late.in_time)
-        except OutOfTime:
-            return Widened([], False, in_time=False)
 
     def _ends_near(self, of: Members) -> bool:
         """Whether conditions may end a little before they need to, as rounding makes exact borders a long search."""
         return offers(self.classifier, EndsNear) and self.classifier.ends_near(self.question, self.kind, of)
 
-    def reasons(self, of: Members, clock: Clock, *, most: int | None = None) -> tuple[Iterator[Reason], bool, bool]:
+    def reasons(
+        self, of: Members, clock: Clock, *, most: int | None = None, share: float = 1.0
+    ) -> tuple[Iterator[Reason], bool, bool]:
         """The general reasons over a reason's variables, widest first, whether these are all, and found in time.
 
-        Those that are not asked for are not made.
+        Those that are not asked for are not made. OutOfTime as `boxes` has it.
         """
-        found = self.boxes_in_time(of, clock, most=most if self.reference is None else None)
+        found = self.all_or_some(of, clock, most=most if self.reference is None else None, share=share)
         made = (self._reason(of, box, is_widest=found.are_widest) for box in found.boxes)
         if self.reference is None:
             return made, found.are_all, found.in_time

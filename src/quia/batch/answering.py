@@ -237,7 +237,7 @@ def _with_whole_sets(kernel: _Kernel, rows: Rows, decision: Ints, lists: Listed,
         question = _question_of(kernel, rows, decision, row)
         widening = Widening(kernel.classifier, question.freeze(others) if name == "bias_reasons" else question, kind)
         last, _ = sets[row][-1]
-        found = one_by_one.first_boxes(widening, [last], 1, Clock(request.timeout), True)
+        found, _ = one_by_one.first_boxes(widening, [last], 1, Clock(request.timeout), True)
         for variables, box in [*(each for each in sets[row] if each[0] != last), *(found or ())]:
             gathered.add(variables, box)
         gathered.end_row(found is not None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
@@ -180,10 +180,10 @@ class _Table:
             states = explanation.states
             return [(of, tuple(((states[v],) * 2,) for v in of)) for of in sets]
         widening = Widening(explanation.classifier, explanation.question, kind)
-        if widening.is_direct:
-            with patience.last_step() as clock:
-                return first_boxes(widening, sets, most, clock, self.request.coverage)
-        return self._searched_boxes(widening, list(sets), most, patience)
+        with patience.last_step() as clock:
+            first, in_time = first_boxes(widening, list(sets), most, clock, self.request.coverage)
+        self.is_complete &= in_time
+        return first
 
     def _sets(
         self, kind: Kind, found: Found, explanation: Explanation, most: int, patience: Patience
@@ -196,25 +196,6 @@ class _Table:
             return islice(explanation.find(kind, False, patience).listing(), most)
         self.is_complete &= len(first) == most
         return first
-
-    def _searched_boxes(
-        self, widening: Widening, sets: list[Members], most: int, patience: Patience
-    ) -> list[tuple[Members, Box]] | None:
-        """The first general reasons, where widening is a search: each set of features has its share of the time."""
-        found: list[tuple[Members, Box]] = []
-        own = patience.part(patience.for_last_step)
-        is_whole = True
-        for place, of in enumerate(sets):
-            if len(found) >= most:
-                break
-            with own.share(1 / (len(sets) - place)).step() as clock:
-                boxes, is_all, _, in_time = widening.boxes_in_time(of, clock, most=most)
-            found += [(of, box) for box in (boxes if is_all else boxes[:1])]
-            is_whole &= in_time
-        self.is_complete &= is_whole
-        if not is_whole and not found:
-            return None
-        return found if self.request.coverage else found[:most]
 
     def _number(self, name: str, found: Found | None) -> None:
         count = None if found is None or found.family is None else found.family.count()
@@ -257,21 +238,29 @@ def gathered_lists(gathered: Gathered) -> Lists | Listed:
 
 
 def first_boxes(
-    widening: Widening, sets: Iterable[Members], most: int, clock: Clock, whole_sets: bool
-) -> list[tuple[Members, Box]] | None:
-    """The first so many general reasons over sets of variables; None if the clock ended before.
+    widening: Widening, sets: Sequence[Members], most: int, clock: Clock, whole_sets: bool
+) -> tuple[list[tuple[Members, Box]] | None, bool]:
+    """The first so many general reasons over sets of variables, and whether time was enough; None if it was for none.
 
-    With `whole_sets`, all those over a set of which one is among them: another order may put others first.
+    Where boxes must be looked for, each set of variables has its share of the time, and if they are too many, the
+    widest found stands for all. With `whole_sets`, all those over a set of which one is among them: another order may
+    put others first.
     """
     found: list[tuple[Members, Box]] = []
-    source = iter(sets)
-    try:
-        while len(found) < most and (of := next(source, None)) is not None:
-            wanted = None if whole_sets else most - len(found)
-            found += [(of, box) for box in widening.boxes(of, clock, most=wanted)]
-    except OutOfTime:
-        return None
-    return found if whole_sets else found[:most]
+    is_whole = True
+    for place, of in enumerate(sets):
+        if len(found) >= most:
+            break
+        how = {"most": most - len(found), "is_ordered": not whole_sets, "share": 1 / (len(sets) - place)}
+        try:
+            boxes, is_all, _, in_time = widening.all_or_some(of, clock, **how)
+        except OutOfTime:
+            return None, False
+        found += [(of, box) for box in (boxes if is_all else boxes[:1])]
+        is_whole &= in_time
+    if not is_whole and not found:
+        return None, False
+    return (found if whole_sets else found[:most]), is_whole
 
 
 def first_changes(

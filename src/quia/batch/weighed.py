@@ -92,9 +92,12 @@ def _answers(classifier: WeighsRows, rows: States, label: int, found: dict[Kind,
         if kind in found:
             states = _lists(rows, found[kind])
             name = f"shortest_{kind}"
-            lists[name] = _widened(classifier, rows, label, states, kind, request) if request.general else states
+            in_time = np.ones(len(rows), bool)
+            lists[name] = states
+            if request.general:
+                lists[name], in_time = _widened(classifier, rows, label, states, kind, request)
             numbers[f"{name}_ties"] = Numbers(found[kind].ties)
-            complete = complete & lists[name].known
+            complete = complete & lists[name].known & in_time
     return Answers(np.full(len(rows), label, np.int32), complete, lists, numbers)
 
 
@@ -112,14 +115,19 @@ def _lists(rows: States, found: Least) -> Lists:
     return Lists.of_states(known, found.start, found.member_start, found.members, states, labels)
 
 
-def _widened(classifier: WeighsRows, rows: States, label: int, states: Lists, kind: Kind, request: Request) -> Listed:
-    """The first general reasons of each row, over its sets of variables."""
+def _widened(
+    classifier: WeighsRows, rows: States, label: int, states: Lists, kind: Kind, request: Request
+) -> tuple[Listed, Bools]:
+    """The first general reasons of each row, over its sets of variables, and whether time was enough for these."""
     gathered = Gathered(ranges=True)
-    for own, sets in zip(rows.tolist(), states.each_row(), strict=True):
+    in_time = np.ones(len(rows), bool)
+    for row, (own, sets) in enumerate(zip(rows.tolist(), states.each_row(), strict=True)):
         widening = Widening(classifier, request.terms.question(own, label), kind)
-        of = (variables for variables, _ in sets)
-        found = one_by_one.first_boxes(widening, of, request.limit, Clock(request.timeout), request.coverage)
+        of = [variables for variables, _ in sets]
+        found, in_time[row] = one_by_one.first_boxes(
+            widening, of, request.limit, Clock(request.timeout), request.coverage
+        )
         for variables, box in found or ():
             gathered.add(variables, box)
         gathered.end_row(found is not None)
-    return Listed.of(gathered.lists())
+    return Listed.of(gathered.lists()), in_time
