@@ -18,13 +18,14 @@ namespace quia {
 // Thrown where a budget ends; the caller answers with an honest `complete = false` or an exception.
 class OverBudget : public std::exception {
  public:
-  enum class Cause { time, memory, nodes, cancelled };
+  enum class Cause { time, memory, nodes, work, cancelled };
   explicit OverBudget(Cause why) : cause(why) {}
   const char* what() const noexcept override {
     switch (cause) {
       case Cause::time: return "the time limit was reached";
       case Cause::memory: return "the memory limit was reached";
       case Cause::nodes: return "the limit of nodes was reached";
+      case Cause::work: return "the limit of work was reached";
       default: return "the work was cancelled";
     }
   }

@@ -108,10 +108,11 @@ class Guesses {
  public:
   Guesses(std::size_t classes, std::size_t length) : classes_(classes), length_(length) {}
 
-  // The group of the only node that has not been ruled out, or -1.
-  std::int32_t group(const double* message) const {
+  // The group of the only node that has not been ruled out, or -1; `tests` becomes how many it took.
+  std::int32_t group(const double* message, std::size_t& tests) const {
     std::int32_t at = root_;
-    while (at < 0 && at != nothing) at = next(at, outcome(message, static_cast<std::size_t>(-at - 2)));
+    for (tests = 0; at < 0 && at != nothing; ++tests)
+      at = next(at, outcome(message, static_cast<std::size_t>(-at - 2)));
     return at == nothing ? -1 : at;
   }
 
@@ -191,11 +192,12 @@ struct Level {
 
 class Compiler {
  public:
-  Compiler(const Chain& chain, std::span<const std::int32_t> ranks, const ExactAnswers& exact, std::size_t most_nodes,
+  Compiler(const Chain& chain, std::span<const std::int32_t> ranks, const ExactAnswers& exact, const Most& most,
            Budget& budget)
       : chain_(chain), classes_(static_cast<std::size_t>(chain.class_count())), ranks_(ranks), exact_(exact),
-        budget_(budget), made_{OrderedGraph(chain.state_counts(), chain.class_count(), most_nodes), 0},
-        last_(first_of_last()), columns_(chain, last_), observed_(static_cast<std::size_t>(chain.levels())) {
+        budget_(budget), most_work_(most.work),
+        made_{OrderedGraph(chain.state_counts(), chain.class_count(), most.nodes), 0}, last_(first_of_last()),
+        columns_(chain, last_), observed_(static_cast<std::size_t>(chain.levels())) {
     for (std::int32_t level = 0; level <= last_; ++level) {
       levels_.emplace_back(classes_, chain.length(level));
       frames_.emplace_back();
@@ -220,7 +222,7 @@ class Compiler {
       if (frame.children.size() < static_cast<std::size_t>(chain_.state_counts()[level])) {
         const auto state = static_cast<std::int32_t>(frame.children.size());
         observed_[static_cast<std::size_t>(level)] = state;
-        budget_.step(chain_.work(level));
+        spend(chain_.work(level));
         chain_.forward(level, state, frame.message.data(), frames_[static_cast<std::size_t>(level) + 1].message.data());
         is_known = enter(++level);
         continue;
@@ -241,6 +243,12 @@ class Compiler {
     std::vector<Id> children;
     Margins margins;
   };
+
+  void spend(std::size_t work) {
+    work_ += work;
+    if (work_ > most_work_) throw OverBudget(OverBudget::Cause::work);
+    budget_.step(work);
+  }
 
   // The first of the last features, whose observations are few enough to be columns.
   std::int32_t first_of_last() const {
@@ -289,14 +297,16 @@ class Compiler {
 
   bool recognise(std::int32_t level, const std::vector<double>& message) {
     Level& here = levels_[static_cast<std::size_t>(level)];
-    const std::int32_t group = here.guesses.group(message.data());
+    std::size_t tests = 0;
+    const std::int32_t group = here.guesses.group(message.data(), tests);
+    spend(tests * message.size());
     if (group < 0) return false;
     std::vector<Member>& members = here.members[static_cast<std::size_t>(group)];
     node_ = here.node_of_group[static_cast<std::size_t>(group)];
     margins_.least.assign(classes_ * classes_, 0.0);
     margins_.has_impossible = false;
     for (std::size_t i = 0; i < members.size(); ++i) {
-      budget_.step(message.size());
+      spend(message.size());
       const Member& member = members[i];
       if (!bound(level, member, message)) continue;
       if (is_proved(1) || (is_proved(1 - nearly) && is_alike_ && is_same(level, member))) {
@@ -370,7 +380,7 @@ class Compiler {
 
   void look_at_columns(const std::vector<double>& message) {
     const std::size_t count = columns_.count();
-    budget_.step(count);
+    spend(count * (message.size() / 4 + 4));  // several numbers are multiplied at once
     columns_.scores(message.data(), classes_, scores_);
     const double error = chain_.forward_error(last_) + chain_.backward_error(last_) +
                          (static_cast<double>(chain_.width(last_)) + 2) * unit;
@@ -475,6 +485,8 @@ class Compiler {
   const std::span<const std::int32_t> ranks_;
   const ExactAnswers& exact_;
   Budget& budget_;
+  const std::size_t most_work_;
+  std::size_t work_ = 0;
   SubClassifiers made_;
   const std::int32_t last_;
   const Columns columns_;
@@ -495,8 +507,8 @@ class Compiler {
 }  // namespace
 
 SubClassifiers compile(const Chain& chain, std::span<const std::int32_t> ranks, const ExactAnswers& exact,
-                       std::size_t most_nodes, Budget& budget) {
-  return Compiler(chain, ranks, exact, most_nodes, budget).run();
+                       const Most& most, Budget& budget) {
+  return Compiler(chain, ranks, exact, most, budget).run();
 }
 
 }  // namespace quia

@@ -44,9 +44,15 @@ struct SubClassifiers {
   std::size_t exact = 0;  // questions to exact arithmetic
 };
 
+// How much there may be of a graph, and of what is computed for it: so many numbers, which unlike a time is the same on
+// every machine.
+struct Most {
+  std::size_t nodes, work;
+};
+
 // The class is the one with the greatest score, of ties the one with the least rank. Throws OverBudget and
 // TooFarApart.
 SubClassifiers compile(const Chain& chain, std::span<const std::int32_t> ranks, const ExactAnswers& exact,
-                       std::size_t most_nodes, Budget& budget);
+                       const Most& most, Budget& budget);
 
 }  // namespace quia

@@ -18,10 +18,13 @@ from attack_networks import FEW, SMALL, check_answers, check_case, check_graph
 from network_oracle import Net, Variable
 from networks import Case, network_of, random_case, random_long_case
 from quia import DecisionGraph
-from quia.compile import moves
+from quia.compile import classifier, moves
 from quia.compile import order as orders
+from quia.compile.chain import Chain, Scores, TooMuchWork
 from quia.compile.classifier import network_as_graph
+from quia.compile.cuts import as_bits
 from quia.errors import QuiaError, TooLarge
+from quia.patience import Clock
 
 SEEDS = range(6)
 EACH = 40
@@ -82,6 +85,64 @@ def test_long_ways_between_features(seed: int, monkeypatch: pytest.MonkeyPatch) 
     for _ in range(EACH // 2):
         monkeypatch.setattr(moves, "_CHEAP", rng.choice((1, 8, 64)))
         check_case(random_case(rng, **SMALL))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_orders_with_shorter_messages(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if every graph took long: all are begun anew, along an order that was shaken."""
+    rng = Random(800 + seed)
+    shaken = []
+
+    def watched(*given: Any) -> Any:
+        shaken.append(orders.shortened(*given))
+        return shaken[-1]
+
+    monkeypatch.setattr(classifier, "_FIRST_WORK", 0)
+    monkeypatch.setattr(classifier, "shortened", watched)
+    monkeypatch.setattr(orders, "_SHORT", 1)
+    monkeypatch.setattr(orders, "_MOST_SEEN", 2000)
+    for _ in range(EACH // 2):
+        check_case(random_case(rng, **SMALL))
+    assert shaken
+
+
+def test_shaking_finds_shorter_messages() -> None:
+    """Two rows of hidden variables, side by side, whose leaves are named by turns: row by row messages are short."""
+    rng = Random(3)
+    net = {"c": Variable(("no", "yes"), (), (("0.5", "0.5"),))}
+    for row in "ab":
+        for at in range(6):
+            parents = ("c",) if at == 0 else (f"{row}{at - 1}",)
+            net[f"{row}{at}"] = Variable(("0", "1", "2"), parents, tuple(thirds(rng) for _ in range(3 if at else 2)))
+    for at in range(6):
+        for row in "ab":
+            net[f"x{row}{at}"] = Variable(("0", "1"), (f"{row}{at}",), tuple(decimals(rng) for _ in range(3)))
+    network = network_of(net)
+    features = tuple(network.place(name) for name in network.leaves)
+    scores = Scores(network, network.place("c"), features, (Fraction(1), Fraction(1)), (0, 1))
+    cuts = scores.cuts(1)
+    before = [cuts.width(as_bits(features[: at + 1])) for at in range(len(features))]
+    assert max(before) == 9
+    found = orders.shortened(scores, features, cuts, lambda: None)
+    assert found is not None
+    order, cuts = found
+    assert sorted(order) == sorted(features)
+    assert max(cuts.width(as_bits(order[: at + 1])) for at in range(len(order))) == 3
+    assert orders.shortened(scores, order, cuts, lambda: None) is None, "they are short already"
+
+
+def test_how_much_is_computed_is_bounded() -> None:
+    case = random_long_case(Random(2), most=12)
+    network = network_of(case.net)
+    features = tuple(network.place(name) for name in case.features)
+    ones = (Fraction(1),) * len(case.net[case.target].states)
+    scores = Scores(network, network.place(case.target), features, ones, tuple(range(len(ones))))
+    order, cuts = orders.arranged(scores, lambda: None)
+    chain = Chain(scores, order, cuts, Clock(None))
+    with pytest.raises(TooMuchWork):
+        chain.compiled(nodes=10**6, memory=1 << 30, work=1)
+    whole, bounded = (chain.compiled(nodes=10**6, memory=1 << 30, work=work) for work in (None, 10**12))
+    assert all(np.array_equal(a, b) for a, b in zip(whole, bounded, strict=True))
 
 
 @settings(max_examples=60)
@@ -548,6 +609,13 @@ def wide() -> dict[str, Variable]:
     return children(*odds, prior=("0.5", "0.5"), classes=("no", "yes"))
 
 
+def thirds(rng: Random) -> tuple[str, str, str]:
+    first, second = rng.randint(1000, 4000), rng.randint(1000, 4000)
+    parts = (first, second, 10_000 - first - second)
+    a, b, c = (networks.decimal(Fraction(part, 10_000)) for part in parts)
+    return a, b, c
+
+
 def decimals(rng: Random) -> tuple[str, str]:
     p = rng.randint(2000, 8000)
     return networks.decimal(Fraction(p, 10_000)), networks.decimal(1 - Fraction(p, 10_000))
@@ -570,6 +638,17 @@ def test_time_that_runs_out(order: list[str] | None) -> None:
         compiled(wide(), "c", timeout=0.3, order=order, nodes=10**9)
     assert fault.value.limit in (0, 0.3)
     one_sentence(fault.value, "0.3", "time")
+
+
+def test_many_features_that_nothing_connects_are_ordered_at_once() -> None:
+    """Each is as near as the others: so many that comparing all of them at each place would take minutes."""
+    names = [f"x{at}" for at in range(2000)]
+    net = network_of(children(*[(("0.7", "0.3"), ("0.3", "0.7"))] * 2000, prior=("0.5", "0.5"), classes=("no", "yes")))
+    features = tuple(net.place(name) for name in names)
+    scores = Scores(net, net.place("c"), features, (Fraction(1), Fraction(1)), (0, 1))
+    order, cuts = orders.arranged(scores, lambda: None)
+    assert order == features
+    assert cuts.searched < 2 * len(names)
 
 
 def test_limits_that_are_wide_enough() -> None:

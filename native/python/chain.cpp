@@ -5,6 +5,8 @@
 #include "../sub_classifiers.hpp"
 #include "common.hpp"
 
+#include <limits>
+
 namespace quia {
 
 namespace {
@@ -79,10 +81,14 @@ void bind_chain(nb::module_& module) {
       .def(
           "compile",
           [](const Chain& chain, Array<std::int32_t> ranks, nb::callable decide, nb::callable same,
-             std::int64_t most_nodes, std::optional<double> timeout, std::int64_t memory) {
+             std::int64_t most_nodes, std::optional<std::int64_t> most_work, std::optional<double> timeout,
+             std::int64_t memory) {
             if (ranks.size() != static_cast<std::size_t>(chain.class_count()))
               throw nb::value_error("there is not one rank for each class");
             if (most_nodes < 0) throw nb::value_error("most_nodes is negative");
+            if (most_work && *most_work < 0) throw nb::value_error("most_work is negative");
+            const Most most{static_cast<std::size_t>(most_nodes),
+                            most_work ? static_cast<std::size_t>(*most_work) : std::numeric_limits<std::size_t>::max()};
             const ExactAnswers exact{[&](std::span<const std::int32_t> first, std::span<const std::int32_t> rest) {
                                        nb::gil_scoped_acquire gil;
                                        const auto given =
@@ -96,13 +102,12 @@ void bind_chain(nb::module_& module) {
                                        return nb::cast<bool>(same(states_of(first), states_of(second)));
                                      }};
             Budget budget = make_budget(timeout, memory);
-            const SubClassifiers made = without_gil(
-                [&] { return compile(chain, span(ranks), exact, static_cast<std::size_t>(most_nodes), budget); });
+            const SubClassifiers made = without_gil([&] { return compile(chain, span(ranks), exact, most, budget); });
             return nb::make_tuple(to_arrays(made.graph, made.root), made.has_impossible, made.messages, made.recognised,
                                   made.exact);
           },
-          "ranks"_a, "decide"_a, "same"_a, nb::kw_only(), "most_nodes"_a, "timeout"_a = nb::none(),
-          "memory"_a = default_memory);
+          "ranks"_a, "decide"_a, "same"_a, nb::kw_only(), "most_nodes"_a, "most_work"_a = nb::none(),
+          "timeout"_a = nb::none(), "memory"_a = default_memory);
   module.def(
       "sift",
       [](const Array<std::int32_t>& state_counts, std::int32_t classes, const Array<std::int32_t>& level,

@@ -570,6 +570,7 @@ class Chain:
         same: Callable[[_Int32, _Int32], bool],
         *,
         most_nodes: int,
+        most_work: int | None = None,
         timeout: float | None = None,
         memory: int = 2147483648,
     ) -> tuple[tuple[_Int32, _Int64, _Int32, int], bool, int, int, int]:
@@ -580,8 +581,8 @@ class Chain:
         recognised, and how many questions went to exact arithmetic.
 
         The class is that of the greatest score, of ties the one of the least rank. `decide` gives it exactly for all
-        states, in two parts; `same` tells whether states of the first levels leave equal messages. Raises OverBudget,
-        TooFarApart.
+        states, in two parts; `same` tells whether states of the first levels leave equal messages. `most_work` are so
+        many numbers computed, the same on every machine. Raises OverBudget, TooFarApart.
         """
 
 def sift(

@@ -92,6 +92,10 @@ def _parts(factors: Sequence[Factor], features: Container[int]) -> Iterable[list
     return parts.values()
 
 
+class TooMuchWork(Exception):
+    """A graph takes more work than it may."""
+
+
 class Ordered(NamedTuple):
     """A reduced ordered decision graph over features in this order, as the kernel has it.
 
@@ -126,19 +130,27 @@ class Chain:
         self.ties = 0
         self.has_impossible = False
 
-    def compiled(self, *, nodes: int, memory: int) -> Ordered:
-        """The reduced ordered decision graph."""
+    def compiled(self, *, nodes: int, memory: int, work: int | None = None) -> Ordered:
+        """The reduced ordered decision graph; TooMuchWork where it takes more than that."""
         kernel = self._kernel
         ranks = np.array(self.scores.ranks, np.int32)
         try:
             (level, start, child, root), self.has_impossible, *_ = kernel.compile(
-                ranks, self.decide, self.is_same, most_nodes=nodes, timeout=self._clock.left, memory=memory
+                ranks,
+                self.decide,
+                self.is_same,
+                most_nodes=nodes,
+                most_work=work,
+                timeout=self._clock.left,
+                memory=memory,
             )
         except _kernel.TooFarApart:
             raise too_far_apart() from None
         except _kernel.OverBudget as fault:
             if "time" in str(fault):
                 raise OutOfTime from None
+            if "limit of work" in str(fault):
+                raise TooMuchWork from None
             raise
         # Moves that observe nothing are no levels of the graph.
         of_features = np.cumsum([0, *(move.feature is not None for move in self._moves)])

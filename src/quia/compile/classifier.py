@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from quia import _kernel
 from quia.arguments import seconds, several, whole
-from quia.compile.chain import Chain, Ordered, Scores
+from quia.compile.chain import Chain, Ordered, Scores, TooMuchWork
 from quia.compile.factors import LEAST, marginal
 from quia.compile.moves import Places
 from quia.compile.network import Network
-from quia.compile.order import arranged, cuts_along
+from quia.compile.order import arranged, cuts_along, shortened
 from quia.errors import TooLarge, Unsupported, did_you_mean, listed, shown
 from quia.graph import DecisionGraph
 from quia.graph_arrays import Ints
@@ -31,6 +31,8 @@ MOST_NODES = 2_000_000
 MOST_CLASSES = 1000
 """A target that can be in more states is refused: each two of them are compared."""
 _MEMORY = 3 << 29
+_FIRST_WORK = 3 << 29
+"""So many numbers are computed along the first order, at the most, before a better one is looked for: some seconds."""
 _MOST_SIFTING = 10_000_000
 """So many nodes are looked at, at the most, while the order is made better."""
 _MOST_DIGITS = 1000
@@ -109,17 +111,32 @@ def _smallest(scores: Scores, given: Places | None, limits: _Limits) -> Decision
     """The graph along the order that is given, or along the first good order for which it is small enough."""
     if not scores.relevant:
         return _constant(scores)
-    order, cuts = arranged(scores, limits.clock) if given is None else (given, cuts_along(scores, given, limits.clock))
-    chain = Chain(scores, order, cuts, limits.clock)
-    made = chain.compiled(nodes=limits.nodes, memory=_MEMORY)
     if given is None:
+        chain, made = _along_a_good_order(scores, limits)
         made = _sifted(made, scores.network.sizes, limits)
+    else:
+        chain = Chain(scores, given, cuts_along(scores, given, limits.clock), limits.clock)
+        made = chain.compiled(nodes=limits.nodes, memory=_MEMORY)
     notes = ["some inputs tie exactly"] if chain.ties else []
     if chain.has_impossible:
         notes.append(
             "some inputs have a probability of 0: all states tie there; constraints with given= leave such inputs out"
         )
     return _graph(scores, made, notes)
+
+
+def _along_a_good_order(scores: Scores, limits: _Limits) -> tuple[Chain, Ordered]:
+    """The graph along an order that is quickly found; where that takes long, along a better one."""
+    clock = limits.clock
+    order, cuts = arranged(scores, clock)
+    chain = Chain(scores, order, cuts, clock)
+    try:
+        return chain, chain.compiled(nodes=limits.nodes, memory=_MEMORY, work=_FIRST_WORK)
+    except TooMuchWork:
+        better = shortened(scores, order, cuts, clock)
+    if better is not None:
+        chain = Chain(scores, *better, clock)
+    return chain, chain.compiled(nodes=limits.nodes, memory=_MEMORY)
 
 
 def _constant(scores: Scores) -> DecisionGraph:

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 _ENTRY, _EXIT = 0, 1
 _SCALE = 1024
 _UNLIMITED = 1 << 60
+_MOST_KEPT = 1 << 17
+"""So many cuts are remembered."""
 
 End = tuple[int, int]
 """A variable's entry or exit: flow goes in at the one, through the variable, and out at the other."""
+
+
+def as_bits(places: Iterable[int]) -> int:
+    """A set of variables as the bits of a number, which is small and quickly found again."""
+    return sum(1 << place for place in places)
+
+
+def _places(bits: int) -> Iterator[int]:
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +44,8 @@ class Cut:
 
 class Cuts:
     """The cuts of one network, each found once: it depends on which features are observed, not on their order.
+
+    `searched` counts the cuts that were looked for.
 
     >>> rain, sprinkler, wet = range(3)
     >>> found = Cuts([(0, 2), (1, 2)], [2, 2, 2], features=(rain, sprinkler))
@@ -49,23 +65,35 @@ class Cuts:
         self._capacity = {place: round(_SCALE * math.log2(sizes[place])) for place in self._neighbours}
         for place in self.features & self._capacity.keys():
             self._capacity[place] *= price
-        self._known: dict[frozenset[int], Cut] = {}
+        self.searched = 0
+        self._every_feature = as_bits(self.features)
+        self._known: dict[int, tuple[int, int, int]] = {}  # observed: what is left, the separator, and its states
 
-    def after(self, observed: frozenset[int]) -> Cut:
-        """The cut between observed features and the others."""
-        if observed == self.features:
-            return Cut(frozenset(self._neighbours), frozenset())
-        if observed not in self._known:
-            self._known[observed] = self._least(observed)
-        return self._known[observed]
+    def after(self, observed: int) -> Cut:
+        """The cut between observed features, as bits, and the others."""
+        left, separator, _ = self._after(observed)
+        return Cut(frozenset(_places(left)), frozenset(_places(separator)))
 
     def along(self, order: Sequence[int]) -> list[Cut]:
         """The cuts after each feature of an order. They are nested: what is left of one is left of the next."""
-        return [self.after(frozenset(order[: place + 1])) for place in range(len(order))]
+        return [self.after(as_bits(order[: place + 1])) for place in range(len(order))]
 
-    def width(self, observed: frozenset[int]) -> int:
+    def width(self, observed: int) -> int:
         """How many states the separator after some features has."""
-        return math.prod(self.sizes[place] for place in self.after(observed).separator)
+        return self._after(observed)[2]
+
+    def _after(self, observed: int) -> tuple[int, int, int]:
+        known = self._known.get(observed)
+        if known is None:
+            cut = Cut(frozenset(self._neighbours), frozenset())
+            if observed != self._every_feature:
+                self.searched += 1
+                cut = self._least(frozenset(_places(observed)))
+            if len(self._known) >= _MOST_KEPT:
+                self._known.clear()
+            width = math.prod(self.sizes[place] for place in cut.separator)
+            known = self._known[observed] = as_bits(cut.left), as_bits(cut.separator), width
+        return known
 
     def _least(self, observed: frozenset[int]) -> Cut:
         """The least cut nearest to what is observed, by a flow along shortest paths.

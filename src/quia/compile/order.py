@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from random import Random
 from typing import NamedTuple
 
 from quia.compile.chain import Scores
-from quia.compile.cuts import Cut, Cuts
+from quia.compile.cuts import Cut, Cuts, as_bits
 from quia.compile.factors import MOST_CELLS, Outline, cells_of
 from quia.compile.moves import Part, Places
 
@@ -22,6 +24,14 @@ _DEAR = 64
 """The price of features in separators that keeps them out of these wherever hidden variables will do."""
 _MOST_PLANS = 4000
 """So many ways from one separator to the next are planned at the most, while an order is made better."""
+_MOST_SEEN = 1 << 20
+"""So many variables are looked at, cut by cut, while an order is shaken."""
+_SHORT = 8
+"""Where no separator has more states than these, another order would hardly have shorter messages."""
+_SHAKEN_MESSAGES = 1 << 16
+"""There are no more messages than about this at a level, where an order is shaken."""
+_HOT, _COLD = 0.15, 0.003
+"""Where the shaking begins and ends: how much longer an order may become at once, as a logarithm."""
 
 
 def arranged(scores: Scores, clock: Callable[[], None]) -> tuple[Places, Cuts]:
@@ -50,6 +60,22 @@ def cuts_along(scores: Scores, order: Places, clock: Callable[[], None]) -> Cuts
     return min(plans, key=lambda each: each.numbers(order)).cuts
 
 
+def shortened(scores: Scores, order: Places, cuts: Cuts, clock: Callable[[], None]) -> tuple[Places, Cuts] | None:
+    """An order with shorter messages than this one, and its cuts; None if none is found.
+
+    Short messages are worth more than what it saves to lead them on: those of one sub-classifier are the more alike.
+    So this is for where a graph takes long. Features are moved about at random, and orders that become longer are
+    accepted less and less.
+    """
+    if all(cuts.width(as_bits(order[: place + 1])) <= _SHORT for place in range(len(order))):
+        return None
+    shaken = scores.cuts(1)
+    found = _shaken(order, shaken, clock)
+    if _length(found, shaken) >= _length(order, cuts) or _Plans(scores, 1, clock).is_too_large(found):
+        return None
+    return found, shaken
+
+
 class _Plan(NamedTuple):
     """About how many numbers it takes to lead a message on, and whether a table is too large to be made."""
 
@@ -68,7 +94,7 @@ class _Plans:
         self._target, self._sizes = scores.target, scores.network.sizes
         self._outlines = [Outline(frozenset(factor.scope)) for factor in scores.factors]
         self._clock = clock
-        self._known: dict[tuple[frozenset[int], int], _Plan] = {}
+        self._known: dict[tuple[int, int], _Plan] = {}
 
     def __len__(self) -> int:
         return len(self._known)
@@ -86,18 +112,18 @@ class _Plans:
         return any(plan.is_too_large for plan in self._along(order))
 
     def _along(self, order: Places) -> Iterator[_Plan]:
-        observed = frozenset[int]()
+        observed = 0
         for feature in order:
             if (observed, feature) not in self._known:
                 self._clock()
                 self._known[observed, feature] = self._plan(observed, feature)
             yield self._known[observed, feature]
-            observed |= {feature}
+            observed |= 1 << feature
 
-    def _plan(self, observed: frozenset[int], feature: int) -> _Plan:
+    def _plan(self, observed: int, feature: int) -> _Plan:
         """From some observed features to one more."""
         start = self.cuts.after(observed) if observed else Cut(frozenset(), frozenset())
-        end = self.cuts.after(observed | {feature})
+        end = self.cuts.after(observed | 1 << feature)
         passed = start.left | {self._target} if observed else frozenset[int]()
         reached = end.left | {self._target}
         met = [table for table in self._outlines if table.scope <= reached and not table.scope <= passed]
@@ -116,13 +142,57 @@ class _Plans:
 
 def _nearest(cuts: Cuts, features: Iterable[int], clock: Callable[[], None]) -> Places:
     """An order that takes at each place the feature with the smallest separator after it."""
-    left, order = list(features), list[int]()
+    left, order, observed = sorted(features), list[int](), 0
     while left:
-        clock()
-        feature = min(left, key=lambda x: (cuts.width(frozenset([*order, x])), x))
-        order.append(feature)
-        left.remove(feature)
+        best, least = left[0], math.inf
+        for feature in left:
+            clock()
+            width = cuts.width(observed | 1 << feature)
+            if width < least:
+                best, least = feature, width
+            if width == 1:
+                break
+        order.append(best)
+        left.remove(best)
+        observed |= 1 << best
     return tuple(order)
+
+
+def _length(order: Places, cuts: Cuts) -> int:
+    """How long all messages along an order are together, about."""
+    total, messages, observed = 0, 1, 0
+    for feature in order:
+        observed |= 1 << feature
+        messages = min(messages * cuts.sizes[feature], _SHAKEN_MESSAGES)
+        total += messages * cuts.width(observed)
+    return total
+
+
+def _shaken(order: Places, cuts: Cuts, clock: Callable[[], None]) -> Places:
+    """A shorter order, by simulated annealing: up to three features in a row are put elsewhere."""
+    random = Random(0)  # the same network always has the same graph
+    here = min(order, order[::-1], key=lambda each: _length(each, cuts))
+    length = _length(here, cuts)
+    best, shortest = here, length
+    most = _MOST_SEEN // len(cuts.sizes)
+    tries = 0
+    while (done := max(cuts.searched / most, tries / most)) < 1:
+        clock()
+        tries += 1
+        moved = list(here)
+        first = random.randrange(len(moved))
+        last = first + random.choice((1, 1, 2, 3))
+        row = moved[first:last]
+        del moved[first:last]
+        place = random.randrange(len(moved) + 1)
+        moved[place:place] = row
+        there = tuple(moved)
+        longer = _length(there, cuts)
+        if longer <= length or random.random() < (length / longer) ** (1 / (_HOT + (_COLD - _HOT) * done)):
+            here, length = there, longer
+            if length < shortest:
+                best, shortest = here, length
+    return best
 
 
 class _Found(NamedTuple):
