@@ -200,6 +200,79 @@ def search(rng: Random) -> None:
     assert found is None or not keeps[ensemble.decide_rows(np.array([found], np.int32))[0]]
 
 
+def random_chain(rng: Random) -> tuple[list[Any], int]:
+    """A sound chain as the kernel takes it, with its number of classes."""
+    levels, classes = rng.randint(1, 6), rng.randint(1, 3)
+    counts = [rng.randint(1, 3) for _ in range(levels)]
+    widths = [1, *(rng.randint(1, 3) for _ in range(levels - 1)), 1]
+    start, here, there = [0], list[int](), list[int]()
+    for level, count in enumerate(counts):
+        for _ in range(count):
+            for pair in np.ndindex(widths[level], widths[level + 1]):
+                if rng.random() < 0.8:
+                    here.append(pair[0])
+                    there.append(pair[1])
+            start.append(len(here))
+    return [
+        np.array(counts, np.int32),
+        np.array(widths, np.int32),
+        np.array(start, np.int64),
+        np.array(here, np.int32),
+        np.array(there, np.int32),
+        np.array([[rng.choice((0, 0.1, 0.5, 1e-9)) for _ in range(classes)] for _ in here]).reshape(-1, classes),
+        np.array([rng.choice((0, 0.5, 1)) for _ in range(classes)], float),
+        np.full(levels, 1e-15),
+    ], classes
+
+
+def compile_chain(rng: Random) -> None:
+    """Compile a chain, and sift what it gives, with strange numbers too."""
+    arrays, classes = random_chain(rng)
+    for _ in range(rng.choice((0, 0, 1, 2))):
+        mutate(rng, arrays)
+    arrays[1] = np.minimum(arrays[1], 1000)  # a separator may have 2^31 states, and then costs as much memory
+    chain = _kernel.Chain(*arrays)
+    limits = {"timeout": rng.choice((None, 1.0)), "memory": rng.choice((2**30, 2**30, 2**30, 1000))}
+    work = rng.choice((None, None, 100))
+    ranks = np.array(rng.sample(range(classes), classes), np.int32)
+    graph, *_ = chain.compile(
+        ranks, lambda _first, _rest: 0, lambda _first, _second: False, most_nodes=1000, most_work=work, **limits
+    )
+    flat = [array.copy() for array in graph[:3]]
+    if rng.random() < 0.5:
+        mutate(rng, flat)
+    _kernel.sift(arrays[0], classes, *flat, graph[3], most_work=rng.choice((0, 1000)), **limits)
+
+
+def cut(rng: Random) -> None:
+    """Look for cuts and orders, with strange numbers too."""
+    count = rng.randint(1, 7)
+    beside: list[set[int]] = [set() for _ in range(count)]
+    for _ in range(rng.randint(0, 9)):
+        a, b = rng.randrange(count), rng.randrange(count)
+        if a != b:
+            beside[a].add(b)
+            beside[b].add(a)
+    arrays: list[Any] = [
+        np.cumsum([0, *map(len, beside)], dtype=np.int64),
+        np.array([other for each in beside for other in sorted(each)], np.int32),
+        np.array([rng.randint(1, 4) for _ in range(count)], np.int32),
+        np.array([rng.randint(0, 2048) for _ in range(count)], np.int64),
+    ]
+    is_feature = np.array([rng.random() < 0.6 for _ in range(count)], np.uint8)
+    features = np.flatnonzero(is_feature).astype(np.int32)
+    for _ in range(rng.choice((0, 0, 1, 2))):
+        mutate(rng, arrays)
+    asked = [features[: rng.randint(0, len(features))].copy(), features.copy()]
+    if rng.random() < 0.2:
+        mutate(rng, asked)
+    separators = _kernel.Separators(*arrays, is_feature)
+    left, separator = separators.least(asked[0])
+    assert set(separator.tolist()) <= set(left.tolist())
+    order = separators.shake(asked[1], most_cuts=rng.choice((0, 1, 50)), most_messages=100.0, timeout=1.0)
+    assert sorted(order.tolist()) == sorted(asked[1].tolist())
+
+
 def rounds(seed: int) -> Iterator[bool]:
     """Endless rounds; each tells whether the kernel took what it was given."""
     rng = Random(seed)
@@ -215,11 +288,12 @@ def rounds(seed: int) -> Iterator[bool]:
             yield True
         except (ValueError, _kernel.OverBudget):
             yield False
-        try:
-            search(rng)
-            yield True
-        except (ValueError, _kernel.OverBudget):
-            yield False
+        for work in (search, compile_chain, cut):
+            try:
+                work(rng)
+                yield True
+            except (ValueError, _kernel.OverBudget, _kernel.TooFarApart):
+                yield False
 
 
 if __name__ == "__main__":

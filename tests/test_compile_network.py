@@ -6,6 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
+from math import prod
 from random import Random
 from typing import Any
 
@@ -22,7 +23,7 @@ from quia.compile import classifier, moves
 from quia.compile import order as orders
 from quia.compile.chain import Chain, Scores, TooMuchWork
 from quia.compile.classifier import network_as_graph
-from quia.compile.cuts import as_bits
+from quia.compile.cuts import Cuts, as_bits
 from quia.errors import QuiaError, TooLarge
 from quia.patience import Clock
 
@@ -100,7 +101,7 @@ def test_orders_with_shorter_messages(seed: int, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(classifier, "_FIRST_WORK", 0)
     monkeypatch.setattr(classifier, "shortened", watched)
     monkeypatch.setattr(orders, "_SHORT", 1)
-    monkeypatch.setattr(orders, "_MOST_SEEN", 2000)
+    monkeypatch.setattr(orders, "_MOST_CUTS", 300)
     for _ in range(EACH // 2):
         check_case(random_case(rng, **SMALL))
     assert shaken
@@ -123,12 +124,48 @@ def test_shaking_finds_shorter_messages() -> None:
     cuts = scores.cuts(1)
     before = [cuts.width(as_bits(features[: at + 1])) for at in range(len(features))]
     assert max(before) == 9
-    found = orders.shortened(scores, features, cuts, lambda: None)
+    found = orders.shortened(scores, features, cuts, Clock(None))
     assert found is not None
     order, cuts = found
     assert sorted(order) == sorted(features)
     assert max(cuts.width(as_bits(order[: at + 1])) for at in range(len(order))) == 3
-    assert orders.shortened(scores, order, cuts, lambda: None) is None, "they are short already"
+    assert orders.is_short(order, cuts) and not orders.is_short(features, cuts)
+
+
+def test_cuts_are_the_least_ones() -> None:
+    """By trying all sets: nothing cheaper keeps the observed features apart, and of those as cheap none is nearer."""
+    rng = Random(4)
+    for _ in range(150):
+        sizes = [rng.choice((2, 2, 3, 4)) for _ in range(7)]
+        scopes = [rng.sample(range(7), rng.randint(1, 3)) for _ in range(rng.randint(3, 8))]
+        variables = sorted({place for scope in scopes for place in scope})
+        features = rng.sample(variables, rng.randint(1, len(variables)))
+        observed = set(features[: rng.randint(0, len(features))])
+        cut = Cuts(scopes, sizes, features).after(as_bits(observed))
+        if observed == set(features):
+            assert (cut.left, cut.separator) == (set(variables), set())
+            continue
+        best = None
+        for bits in range(1 << len(variables)):
+            separator = {place for at, place in enumerate(variables) if bits >> at & 1}
+            left = reached(observed, separator, scopes)
+            if not (set(features) - observed) & (left - separator) and separator <= left:
+                states = prod(sizes[place] for place in separator)
+                best = min(best or (states, len(left)), (states, len(left)))
+                if cut.separator == separator:
+                    assert cut.left == left
+        assert best == (prod(sizes[place] for place in cut.separator), len(cut.left))
+
+
+def reached(observed: set[int], separator: set[int], scopes: list[list[int]]) -> set[int]:
+    """All that can be gone to from what is observed, up to the separator and into it."""
+    found, waiting = set(observed), [place for place in observed if place not in separator]
+    while waiting:
+        place = waiting.pop()
+        beside = {other for scope in scopes if place in scope for other in scope} - found
+        found |= beside
+        waiting.extend(beside - separator)
+    return found
 
 
 def test_how_much_is_computed_is_bounded() -> None:
@@ -137,7 +174,7 @@ def test_how_much_is_computed_is_bounded() -> None:
     features = tuple(network.place(name) for name in case.features)
     ones = (Fraction(1),) * len(case.net[case.target].states)
     scores = Scores(network, network.place(case.target), features, ones, tuple(range(len(ones))))
-    order, cuts = orders.arranged(scores, lambda: None)
+    order, cuts = orders.arranged(scores, Clock(None))
     chain = Chain(scores, order, cuts, Clock(None))
     with pytest.raises(TooMuchWork):
         chain.compiled(nodes=10**6, memory=1 << 30, work=1)
@@ -646,7 +683,7 @@ def test_many_features_that_nothing_connects_are_ordered_at_once() -> None:
     net = network_of(children(*[(("0.7", "0.3"), ("0.3", "0.7"))] * 2000, prior=("0.5", "0.5"), classes=("no", "yes")))
     features = tuple(net.place(name) for name in names)
     scores = Scores(net, net.place("c"), features, (Fraction(1), Fraction(1)), (0, 1))
-    order, cuts = orders.arranged(scores, lambda: None)
+    order, cuts = orders.arranged(scores, Clock(None))
     assert order == features
     assert cuts.searched < 2 * len(names)
 

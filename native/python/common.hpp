@@ -109,5 +109,6 @@ void bind_family(nb::module_& module);
 void bind_ensemble(nb::module_& module);
 void bind_threshold(nb::module_& module);
 void bind_chain(nb::module_& module);
+void bind_separators(nb::module_& module);
 
 }  // namespace quia

@@ -9,4 +9,5 @@ NB_MODULE(_kernel, module) {
   quia::bind_ensemble(module);
   quia::bind_threshold(module);
   quia::bind_chain(module);
+  quia::bind_separators(module);
 }

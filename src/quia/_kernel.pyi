@@ -585,6 +585,22 @@ class Chain:
         many numbers computed, the same on every machine. Raises OverBudget, TooFarApart.
         """
 
+@final
+class Separators:
+    """The variables of a network, and the cuts between those that were observed and others.
+
+    Neighbours are in compressed rows, ascending. A cut goes through variables, features too, each at its cost.
+    """
+
+    def __init__(self, start: _Int64, neighbour: _Int32, sizes: _Int32, costs: _Int64, is_feature: _UInt8) -> None: ...
+    def least(self, observed: _Int32) -> tuple[_Int32, _Int32]:
+        """The least cut between observed features and the others, of several the one nearest to those.
+
+        The variables that these reach, those of the separator among them; and the separator.
+        """
+    def shake(self, order: _Int32, *, most_cuts: int, most_messages: float, timeout: float | None = None) -> _Int32:
+        """An order of features along which messages are shorter. Raises OverBudget."""
+
 def sift(
     state_counts: _Int32,
     classes: int,

@@ -18,7 +18,7 @@ from quia.compile.chain import Chain, Ordered, Scores, TooMuchWork
 from quia.compile.factors import LEAST, marginal
 from quia.compile.moves import Places
 from quia.compile.network import Network
-from quia.compile.order import arranged, cuts_along, shortened
+from quia.compile.order import arranged, cuts_along, is_short, shortened
 from quia.errors import TooLarge, Unsupported, did_you_mean, listed, shown
 from quia.graph import DecisionGraph
 from quia.graph_arrays import Ints
@@ -31,8 +31,8 @@ MOST_NODES = 2_000_000
 MOST_CLASSES = 1000
 """A target that can be in more states is refused: each two of them are compared."""
 _MEMORY = 3 << 29
-_FIRST_WORK = 3 << 29
-"""So many numbers are computed along the first order, at the most, before a better one is looked for: some seconds."""
+_FIRST_WORK = 1 << 28
+"""So many numbers are computed along the first order, at the most, before a better one is looked for."""
 _MOST_SIFTING = 10_000_000
 """So many nodes are looked at, at the most, while the order is made better."""
 _MOST_DIGITS = 1000
@@ -130,8 +130,9 @@ def _along_a_good_order(scores: Scores, limits: _Limits) -> tuple[Chain, Ordered
     clock = limits.clock
     order, cuts = arranged(scores, clock)
     chain = Chain(scores, order, cuts, clock)
+    first = None if is_short(order, cuts) else _FIRST_WORK
     try:
-        return chain, chain.compiled(nodes=limits.nodes, memory=_MEMORY, work=_FIRST_WORK)
+        return chain, chain.compiled(nodes=limits.nodes, memory=_MEMORY, work=first)
     except TooMuchWork:
         better = shortened(scores, order, cuts, clock)
     if better is not None:

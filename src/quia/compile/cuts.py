@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain
 
-_ENTRY, _EXIT = 0, 1
+import numpy as np
+
+from quia import _kernel
+
 _SCALE = 1024
-_UNLIMITED = 1 << 60
 _MOST_KEPT = 1 << 17
 """So many cuts are remembered."""
-
-End = tuple[int, int]
-"""A variable's entry or exit: flow goes in at the one, through the variable, and out at the other."""
 
 
 def as_bits(places: Iterable[int]) -> int:
@@ -58,15 +56,14 @@ class Cuts:
     ) -> None:
         self.sizes = tuple(sizes)
         self.features = frozenset(features)
-        self._neighbours: dict[int, set[int]] = {}
+        beside: dict[int, set[int]] = {}
         for scope in scopes:
             for place in scope:
-                self._neighbours.setdefault(place, set()).update(set(scope) - {place})
-        self._capacity = {place: round(_SCALE * math.log2(sizes[place])) for place in self._neighbours}
-        for place in self.features & self._capacity.keys():
-            self._capacity[place] *= price
+                beside.setdefault(place, set()).update(set(scope) - {place})
+        self._variables = frozenset(beside)
+        self._separators = _separators(beside, self.sizes, self.features, price)
         self.searched = 0
-        self._every_feature = as_bits(self.features)
+        self._every_feature, self._every_variable = as_bits(self.features), as_bits(self._variables)
         self._known: dict[int, tuple[int, int, int]] = {}  # observed: what is left, the separator, and its states
 
     def after(self, observed: int) -> Cut:
@@ -85,65 +82,41 @@ class Cuts:
     def _after(self, observed: int) -> tuple[int, int, int]:
         known = self._known.get(observed)
         if known is None:
-            cut = Cut(frozenset(self._neighbours), frozenset())
+            cut = Cut(self._variables, frozenset())
             if observed != self._every_feature:
                 self.searched += 1
-                cut = self._least(frozenset(_places(observed)))
+                found = self._separators.least(np.array(list(_places(observed & self._every_variable)), np.int32))
+                cut = Cut(*(frozenset(places.tolist()) for places in found))
             if len(self._known) >= _MOST_KEPT:
                 self._known.clear()
             width = math.prod(self.sizes[place] for place in cut.separator)
             known = self._known[observed] = as_bits(cut.left), as_bits(cut.separator), width
         return known
 
-    def _least(self, observed: frozenset[int]) -> Cut:
-        """The least cut nearest to what is observed, by a flow along shortest paths.
+    def shaken(
+        self, order: Sequence[int], most_cuts: int, most_messages: int, timeout: float | None
+    ) -> tuple[int, ...]:
+        """An order with shorter messages than this one, if one is found by moving features about at random.
 
-        What a variable lets through is the logarithm of its number of states.
+        Orders that become longer are accepted less and less. There are thought to be no more than so many messages at a
+        level, and no more cuts than that are looked for. It is the same on every machine.
         """
-        through = dict.fromkeys(self._neighbours, 0)
-        flow: dict[tuple[int, int], int] = {}  # from a variable's exit to another's entry
-        while True:
-            came, end = self._search(observed, through, flow)
-            if end is None:
-                left = frozenset(place for place, side in came if side == _ENTRY)
-                return Cut(left, frozenset(place for place in left if (place, _EXIT) not in came))
-            path = [end]
-            while (before := came[path[-1]]) is not None:
-                path.append(before)
-            path.reverse()
-            room = min(self._room(a, b, through, flow) for a, b in pairwise(path))
-            for (a, a_side), (b, _) in pairwise(path):
-                if a == b:
-                    through[a] += room if a_side == _ENTRY else -room
-                elif a_side == _EXIT:
-                    flow[a, b] = flow.get((a, b), 0) + room
-                else:
-                    flow[b, a] -= room
+        found = self._separators.shake(
+            np.array(order, np.int32), most_cuts=most_cuts, most_messages=most_messages, timeout=timeout
+        )
+        return tuple(found.tolist())
 
-    def _room(self, start: End, end: End, through: Mapping[int, int], flow: Mapping[tuple[int, int], int]) -> int:
-        (a, a_side), (b, _) = start, end
-        if a == b:
-            return self._capacity[a] - through[a] if a_side == _ENTRY else through[a]
-        return _UNLIMITED if a_side == _EXIT else flow.get((b, a), 0)
 
-    def _search(
-        self, observed: frozenset[int], through: Mapping[int, int], flow: Mapping[tuple[int, int], int]
-    ) -> tuple[dict[End, End | None], End | None]:
-        """Where a flow could still go, breadth first, and the exit of another feature if it gets there."""
-        came: dict[End, End | None] = {(place, _ENTRY): None for place in observed if place in through}
-        waiting = deque(came)
-        while waiting:
-            here = waiting.popleft()
-            place, side = here
-            if side == _EXIT and place in self.features and place not in observed:
-                return came, here
-            other = (place, 1 - side)
-            if other not in came and self._room(here, other, through, flow) > 0:
-                came[other] = here
-                waiting.append(other)
-            for neighbour in self._neighbours[place]:
-                there = (neighbour, 1 - side)
-                if there not in came and (side == _EXIT or flow.get((neighbour, place), 0) > 0):
-                    came[there] = here
-                    waiting.append(there)
-        return came, None
+def _separators(
+    beside: Mapping[int, Collection[int]], sizes: Sequence[int], features: Container[int], price: int
+) -> _kernel.Separators:
+    """The kernel's search for cuts. What a variable costs is the logarithm of its number of states."""
+    rows = [sorted(beside.get(place, ())) for place in range(len(sizes))]
+    costs = [round(_SCALE * math.log2(size)) * (price if place in features else 1) for place, size in enumerate(sizes)]
+    return _kernel.Separators(
+        np.cumsum([0, *map(len, rows)]),
+        np.array(list(chain.from_iterable(rows)), np.int32),
+        np.array(sizes, np.int32),
+        np.array(costs, np.int64),
+        np.array([place in features for place in range(len(sizes))], np.uint8),
+    )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from random import Random
 from typing import NamedTuple
 
+from quia._kernel import OverBudget
 from quia.compile.chain import Scores
 from quia.compile.cuts import Cut, Cuts, as_bits
 from quia.compile.factors import MOST_CELLS, Outline, cells_of
 from quia.compile.moves import Part, Places
+from quia.patience import Clock, OutOfTime
 
 _FEW = 1 << 25
 """An order that takes no more numbers is as good as any."""
@@ -24,14 +25,12 @@ _DEAR = 64
 """The price of features in separators that keeps them out of these wherever hidden variables will do."""
 _MOST_PLANS = 4000
 """So many ways from one separator to the next are planned at the most, while an order is made better."""
-_MOST_SEEN = 1 << 20
-"""So many variables are looked at, cut by cut, while an order is shaken."""
+_MOST_CUTS = 1 << 15
+"""So many cuts are looked for at the most, while an order is shaken."""
 _SHORT = 8
 """Where no separator has more states than these, another order would hardly have shorter messages."""
-_SHAKEN_MESSAGES = 1 << 16
+_MOST_MESSAGES = 1 << 16
 """There are no more messages than about this at a level, where an order is shaken."""
-_HOT, _COLD = 0.15, 0.003
-"""Where the shaking begins and ends: how much longer an order may become at once, as a logarithm."""
 
 
 def arranged(scores: Scores, clock: Callable[[], None]) -> tuple[Places, Cuts]:
@@ -60,17 +59,22 @@ def cuts_along(scores: Scores, order: Places, clock: Callable[[], None]) -> Cuts
     return min(plans, key=lambda each: each.numbers(order)).cuts
 
 
-def shortened(scores: Scores, order: Places, cuts: Cuts, clock: Callable[[], None]) -> tuple[Places, Cuts] | None:
+def is_short(order: Places, cuts: Cuts) -> bool:
+    """Whether no other order would have much shorter messages."""
+    return all(cuts.width(as_bits(order[: place + 1])) <= _SHORT for place in range(len(order)))
+
+
+def shortened(scores: Scores, order: Places, cuts: Cuts, clock: Clock) -> tuple[Places, Cuts] | None:
     """An order with shorter messages than this one, and its cuts; None if none is found.
 
     Short messages are worth more than what it saves to lead them on: those of one sub-classifier are the more alike.
-    So this is for where a graph takes long. Features are moved about at random, and orders that become longer are
-    accepted less and less.
+    So this is for where a graph takes long.
     """
-    if all(cuts.width(as_bits(order[: place + 1])) <= _SHORT for place in range(len(order))):
-        return None
     shaken = scores.cuts(1)
-    found = _shaken(order, shaken, clock)
+    try:
+        found = shaken.shaken(order, _MOST_CUTS, _MOST_MESSAGES, clock.left)
+    except OverBudget:
+        raise OutOfTime from None
     if _length(found, shaken) >= _length(order, cuts) or _Plans(scores, 1, clock).is_too_large(found):
         return None
     return found, shaken
@@ -163,36 +167,9 @@ def _length(order: Places, cuts: Cuts) -> int:
     total, messages, observed = 0, 1, 0
     for feature in order:
         observed |= 1 << feature
-        messages = min(messages * cuts.sizes[feature], _SHAKEN_MESSAGES)
+        messages = min(messages * cuts.sizes[feature], _MOST_MESSAGES)
         total += messages * cuts.width(observed)
     return total
-
-
-def _shaken(order: Places, cuts: Cuts, clock: Callable[[], None]) -> Places:
-    """A shorter order, by simulated annealing: up to three features in a row are put elsewhere."""
-    random = Random(0)  # the same network always has the same graph
-    here = min(order, order[::-1], key=lambda each: _length(each, cuts))
-    length = _length(here, cuts)
-    best, shortest = here, length
-    most = _MOST_SEEN // len(cuts.sizes)
-    tries = 0
-    while (done := max(cuts.searched / most, tries / most)) < 1:
-        clock()
-        tries += 1
-        moved = list(here)
-        first = random.randrange(len(moved))
-        last = first + random.choice((1, 1, 2, 3))
-        row = moved[first:last]
-        del moved[first:last]
-        place = random.randrange(len(moved) + 1)
-        moved[place:place] = row
-        there = tuple(moved)
-        longer = _length(there, cuts)
-        if longer <= length or random.random() < (length / longer) ** (1 / (_HOT + (_COLD - _HOT) * done)):
-            here, length = there, longer
-            if length < shortest:
-                best, shortest = here, length
-    return best
 
 
 class _Found(NamedTuple):
