@@ -168,6 +168,23 @@ def test_from_a_network_to_a_diagnosis(
     assert "kidney_stone because pregnant=no and scan=stone, whatever" in told
 
 
+@pytest.mark.parametrize("threshold", ["0.25", "0.1234567", "0.99999999", "1/3", "1e-07"])
+def test_the_threshold_is_told_as_it_was_given(
+    capsys: pytest.CaptureFixture[str], abdomen: Path, threshold: str
+) -> None:
+    options = ["--option", "target=inflammation", "--option", "positive=yes", "--option", f"threshold={threshold}"]
+    code, out, err = run(capsys, "check", abdomen, *options)
+    assert (code, err) == (0, "")
+    assert f" is at least {threshold}\n" in out
+
+
+def test_a_file_of_another_format_is_told_as_that(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "x.bif").write_text("{")
+    code, _, err = run(capsys, "explain", tmp_path / "x.bif", "--option", "target=x", "--set", "a=b")
+    assert code == 2
+    assert "x.bif, read as json, has no option 'target'; its options are" in err
+
+
 def test_what_was_found_while_compiling_stays_with_the_graph(
     capsys: pytest.CaptureFixture[str], abdomen: Path, tmp_path: Path
 ) -> None:

@@ -36,6 +36,7 @@ _FIRST_WORK = 1 << 28
 _MOST_SIFTING = 10_000_000
 """So many nodes are looked at, at the most, while the order is made better."""
 _MOST_DIGITS = 1000
+_LONGEST_WRITTEN = 40
 _AFFIRMATIVE = (
     ("yes", "no"), ("true", "false"), ("present", "absent"), ("positive", "negative"), ("abnormal", "normal"),
     ("on", "off"), ("y", "n"), ("t", "f"), ("1", "0"),
@@ -243,7 +244,19 @@ def _rule_in_words(scores: Scores) -> str:
     positive = scores.ranks.index(0)
     threshold = scores.weights[1 - positive]
     state = about.states[positive]
-    return f"decides {state} where P({about.name}={state} | features) is at least {float(threshold):g}"
+    return f"decides {state} where P({about.name}={state} | features) is at least {_written(threshold)}"
+
+
+def _written(number: Fraction) -> str:
+    """A number as a decimal if it is a short one, as a fraction otherwise.
+
+    >>> _written(Fraction("0.99999999")), _written(Fraction(1, 3)), _written(Fraction("0.5" + "0" * 40 + "1"))
+    ('0.99999999', '1/3', 'about 0.5')
+    """
+    decimal, fraction = repr(float(number)), str(number)
+    if Fraction(decimal) == number:
+        return decimal
+    return fraction if len(fraction) <= _LONGEST_WRITTEN else f"about {decimal}"
 
 
 def _target(network: Network, target: Any) -> int:

@@ -109,7 +109,9 @@ FORMATS = {
     "json": Format("quia.load.json", lambda head: head.lstrip(_BLANK)[:1] == b"{", "quia's own JSON"),
     "bif": Format(
         "quia.load.bif",
-        _is_language(_SLASHED, rb'(network\b|variable\s)\s*("[^"]*"|[^\s{}()\[\]|,;"]*)\s*\{'),
+        _is_language(
+            _SLASHED, rb"(network\b|variable\s)" + _SLASHED + rb'("[^"]*"|[^\s{}()\[\]|,;"]*)' + _SLASHED + rb"\{"
+        ),
         "a Bayesian network in BIF, .bif",
     ),
     "xmlbif": Format(
@@ -251,18 +253,18 @@ def _load(source: Any, format: str | None, options: dict[str, Any], suffix: str)
         data = read_bytes(file)
         name = _check_format(format) if format is not None else _detect_format(data, file)
         module, verb, arguments = import_module(FORMATS[name].module), "read", (data, file)
-        described = f"{file} ({FORMATS[name].about})"
+        described, asked = f"{file} ({FORMATS[name].about})", f"{file}, read as {name},"
     else:
         name = _package_of(source)
         module, verb, arguments = import_module(OBJECTS[name]), "convert", (source,)
-        described = f"a model of {name}"
+        described, asked = f"a model of {name}", name
     if not hasattr(module, verb + suffix):
         raise Unsupported(
             f"{described} cannot be asked for its own decisions",
             cure="name the column of the rows that holds them, with predicted= or, on the command line,"
             " --predicted COLUMN",
         )
-    check_options(name, options, module.OPTIONS)
+    check_options(asked, options, module.OPTIONS)
     return getattr(module, verb + suffix)(*arguments, **options)
 
 

@@ -65,7 +65,10 @@ def _as_number(given: Any, option: str, kind: type[int | float]) -> Any:
 MOST_PARENTS = 31
 """A variable with more parents than this is refused: arrays of NumPy 1 have up to 32 axes."""
 
-_NUMBER = re.compile(r"([+-]?)([0-9]{0,100})(?:\.([0-9]{0,100}))?(?:[eE]([+-]?[0-9]{1,3}))?")
+MOST_DIGITS = 100
+"""A number with more digits than this before or behind its point is refused."""
+_NUMBER = re.compile(rf"([+-]?)([0-9]{{0,{MOST_DIGITS}}})(?:\.([0-9]{{0,{MOST_DIGITS}}}))?(?:[eE]([+-]?[0-9]{{1,3}}))?")
+_ANY_NUMBER = re.compile(r"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 _LARGEST_EXPONENT = 400  # below it are all decimals that 64 bits can hold
 
 
@@ -102,7 +105,10 @@ def probabilities(
         if text not in known:
             found = number(text)
             if found is None:
-                raise fault(f"has {shown(text, 40)} where a probability should be, such as 0.25 or 1e-05", at)
+                said = f"has {shown(text, 40)} where a probability should be, such as 0.25 or 1e-05"
+                if _ANY_NUMBER.fullmatch(text):
+                    said += f", of no more than {MOST_DIGITS} digits, and not below 1e-{_LARGEST_EXPONENT}"
+                raise fault(said, at)
             if found < 0:
                 raise fault(f"has {shown(text, 40)} where a probability should be; those are not below 0", at)
             known[text] = found
