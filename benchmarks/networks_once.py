@@ -101,15 +101,15 @@ def main(folder: str) -> None:
     with memory_capped(plan["memory"]):
         if plan["what"] == "quia":
             found, graph = compiled(asked, plan["limit"])
-            if graph is not None and plan["graph"]:
-                from quia.load.json import write as write_json
-
-                write_json(graph, plan["graph"])
         else:
             # Only where all inputs are decided can they be put in the graph's order, and compared with it.
             few = asked.features <= networks_rivals.MOST_FEATURES
             graph = _read_graph(plan["graph"]) if few else None
             found, decisions = networks_rivals.RIVALS[plan["what"]](asked, plan["limit"], plan["whole"], graph)
+    if plan["what"] == "quia" and graph is not None and plan["graph"]:
+        from quia.load.json import write as write_json
+
+        write_json(graph, plan["graph"])  # a million nodes take more memory as text than it takes to compile them
     if plan["what"] != "quia" and graph is not None and decisions is not None:
         found["check"] = networks_rivals.compared(graph, asked, decisions)
     if plan["what"] == "quia" and graph is not None and plan["samples"]:

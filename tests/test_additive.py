@@ -118,6 +118,7 @@ ONCE_WRONG = [
     ("2.271", MEDIUM),
     ("5.58", SMALL),
     ("1.226", SMALL),
+    ("7001.1219", MEDIUM),  # beside a missing value any numbers may stand, not only those next to what costs nothing
     ("4242.306", SMALL),  # a missing number of a line between two cutoffs: only one in the middle may stand beside it
     ("20261119.251", MEDIUM),  # so small a weight that the margin for rounding was 0
     ("4242.499", MEDIUM),  # near ties of several scores, among few instances

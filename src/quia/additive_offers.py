@@ -65,8 +65,10 @@ def _offered(asked: Asked, every: Sequence[Gaps], place: int) -> Offered | None:
 def _sets(shape: Shape, losses: dict[int, Costs], own: int | None) -> dict[Ranges, tuple[Costs, list[Ranges]]] | None:
     """The sets that are the largest for the most that their states lose, with that, and the next larger ones."""
     found: dict[Ranges, tuple[Costs, list[Ranges]]] = {}
-    begun = losses if own is None else [own]
-    work = [each for state in begun for each in _closed(shape, losses, ((state, state),))]
+    begun: list[Ranges] = [((state, state),) for state in (losses if own is None else [own])]
+    if own is not None and own >= shape.numbers:  # a missing value may have any numbers beside it
+        begun += [union(((own, own), (state, state))) for state in losses if state < shape.numbers]
+    work = [each for states in begun for each in _closed(shape, losses, states)]
     while work:
         states = work.pop()
         if states in found:
