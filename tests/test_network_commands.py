@@ -185,18 +185,6 @@ def test_a_file_of_another_format_is_told_as_that(capsys: pytest.CaptureFixture[
     assert "x.bif, read as json, has no option 'target'; its options are" in err
 
 
-def test_what_was_found_while_compiling_stays_with_the_graph(
-    capsys: pytest.CaptureFixture[str], abdomen: Path, tmp_path: Path
-) -> None:
-    """Whoever gets the graph alone is told of ties, too, and what it decides about."""
-    graph = tmp_path / "illness.json"
-    assert run(capsys, "convert", abdomen, *ABOUT, "-o", graph) == (0, "", "")
-    of_network, of_graph = (run(capsys, "check", *of)[1].splitlines() for of in ((abdomen, *ABOUT), (graph,)))
-    notes = [line for line in of_network if line.startswith("  note: ")]
-    assert any("some inputs have a probability of 0: all states tie there" in note for note in notes)
-    assert notes == [line for line in of_graph if line.startswith("  note: ")]
-
-
 def test_the_example_decides_as_its_own_tables_say(abdomen: Path) -> None:
     """By hand: an adult woman with pain at the lower right, an unclear scan and raised white cells, mild fever."""
     classifier = quia.load(abdomen, target="illness", features=FEATURES.split(","))

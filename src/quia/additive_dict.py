@@ -20,8 +20,6 @@ from quia.additive_points import Points, as_number
 from quia.cuts import Cut, Interval
 from quia.declarations import (
     VERSION,
-    as_list,
-    as_text,
     check_keys,
     check_version,
     declarations,
@@ -29,8 +27,6 @@ from quia.declarations import (
     declared_cuts,
     given_in,
     given_of,
-    notes_in,
-    notes_of,
     read_classes,
 )
 from quia.errors import GraphError, did_you_mean, listed, shown
@@ -73,7 +69,7 @@ def read(data: Mapping[str, Any]) -> Additive:
     points = Points.in_units_of(data.get("unit", 1))
     rule = _rule(data["rule"], points)
     scores = len(classes) if rule.kind == "argmax" else 1
-    said = [_said(at, term, declared) for at, term in enumerate(as_list(data["terms"], "'terms'", "objects"))]
+    said = [_said(at, term, declared) for at, term in enumerate(_list(data["terms"], "'terms'", "objects"))]
     variables = _variables(declared, said)
     index = {variable.name: at for at, variable in enumerate(variables)}
     _refuse_many([(variables[index[each.name]], each) for each in said], scores)
@@ -85,8 +81,8 @@ def read(data: Mapping[str, Any]) -> Additive:
         points.row(data["start"], "'start'", scores) if "start" in data else (0.0,) * scores,
         rule,
         points.row(data["end"], "'end'", scores) if "end" in data else (),
-        as_text(data.get("kind", "additive model"), "kind"),
-        notes_in(data),
+        _text(data.get("kind", "additive model"), "kind"),
+        tuple(_text(note, "notes") for note in _list(data.get("notes", []), "'notes'", "strings")),
         float(points.unit),
         given_in(data, variables),
     )
@@ -109,7 +105,7 @@ def write(model: Additive) -> dict[str, Any]:
         "kind": model.kind,
         "variables": {v.name: _declared(v, by_variable[at]) for at, v in enumerate(model.variables)},
         "classes": list(model.classes),
-        **notes_of(notes),
+        **({"notes": list(notes)} if notes else {}),
         **given_of(model),
         **({"unit": int(points.unit)} if points.unit != 1 else {}),
         "rule": {"kind": model.rule.kind, **({"cuts": points.written(model.rule.cuts)} if model.rule.cuts else {})},
@@ -233,7 +229,7 @@ def _term(said: _Said, v: int, variable: Variable, points: Points, scores: int) 
         missing = said.data.get("missing")
         return Line(
             v,
-            tuple(_step(said, step) for step in as_list(said.data.get("steps", []), f"{what}'steps'", "steps")),
+            tuple(_step(said, step) for step in _list(said.data.get("steps", []), f"{what}'steps'", "steps")),
             points.row(said.data["weight"], f"{what}its weight", scores, exact=False),
             None if missing is None else points.row(missing, f"{what}'missing'", scores, exact=False),
         )
@@ -299,5 +295,17 @@ def _rule(data: Any, points: Points) -> Rule:
     check_keys(data, "the rule", required=("kind",), optional=("cuts",))
     if data["kind"] not in RULES:
         raise GraphError(f"the rule is {shown(data['kind'])}; it is one of {listed(RULES)}")
-    cuts = as_list(data.get("cuts", []), "the cuts of the rule", "numbers")
+    cuts = _list(data.get("cuts", []), "the cuts of the rule", "numbers")
     return Rule(data["kind"], tuple(points.number(cut, "a cut of the rule") for cut in cuts))
+
+
+def _list(data: Any, what: str, of: str) -> Sequence[Any]:
+    if not isinstance(data, (list, tuple)):
+        raise GraphError(f"{what} is {shown(data)}; it must be a list of {of}")
+    return data
+
+
+def _text(value: Any, what: str) -> str:
+    if not isinstance(value, str):
+        raise GraphError(f"{what!r} has {shown(value)}, which is no string")
+    return value

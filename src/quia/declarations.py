@@ -114,30 +114,6 @@ def declare(variable: Variable, ends: Collection[int], *, missing: bool) -> dict
     return declared
 
 
-def as_list(data: Any, what: str, of: str) -> Sequence[Any]:
-    """A list in the JSON of a model, checked to be one."""
-    if not isinstance(data, (list, tuple)):
-        raise GraphError(f"{what} is {shown(data)}; it must be a list of {of}")
-    return data
-
-
-def as_text(value: Any, what: str) -> str:
-    """A string in the JSON of a model, checked to be one."""
-    if not isinstance(value, str):
-        raise GraphError(f"{what!r} has {shown(value)}, which is no string")
-    return value
-
-
-def notes_in(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """The notes that stand in a model's JSON, checked."""
-    return tuple(as_text(note, "notes") for note in as_list(data.get("notes", []), "'notes'", "strings"))
-
-
-def notes_of(notes: Sequence[str]) -> dict[str, list[str]]:
-    """Notes for a model's JSON; nothing where there are none."""
-    return {"notes": list(notes)} if notes else {}
-
-
 def given_in(data: Mapping[str, Any], variables: Sequence[Variable]) -> tuple[str, ...]:
     """The constraints that stand in a model's JSON, checked."""
     if "given" not in data:

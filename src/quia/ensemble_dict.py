@@ -18,8 +18,6 @@ from quia.conditions import Condition
 from quia.cuts import Interval
 from quia.declarations import (
     VERSION,
-    as_list,
-    as_text,
     check_keys,
     check_version,
     declarations,
@@ -27,8 +25,6 @@ from quia.declarations import (
     declared_cuts,
     given_in,
     given_of,
-    notes_in,
-    notes_of,
     read_classes,
 )
 from quia.ensemble import Ensemble
@@ -62,8 +58,8 @@ def read(data: Mapping[str, Any]) -> Ensemble:
         tuple(classes),
         trees,
         _sums(data["sums"], _rule(data["rule"]), outputs),
-        as_text(data.get("kind", "tree ensemble"), "kind"),
-        notes_in(data),
+        _text(data.get("kind", "tree ensemble"), "kind"),
+        tuple(_text(note, "notes") for note in _list(data.get("notes", []), "'notes'", "strings")),
         given_in(data, variables),
     )
     try:
@@ -90,7 +86,7 @@ def write(ensemble: Ensemble) -> dict[str, Any]:
         "kind": ensemble.kind,
         "variables": {v.name: declare(v, ends[i], missing=v.missing) for i, v in enumerate(ensemble.variables)},
         "classes": list(ensemble.classes),
-        **notes_of(ensemble.notes),
+        **({"notes": list(ensemble.notes)} if ensemble.notes else {}),
         **given_of(ensemble),
         "rule": {"kind": sums.rule.kind, **({"cuts": list(sums.rule.cuts)} if sums.rule.cuts else {})},
         "sums": {
@@ -124,7 +120,7 @@ def _written_trees(trees: Trees, outputs: Sequence[int]) -> list[dict[str, Any]]
 def _parsed(data: Any, declared: Mapping[str, Mapping[str, Any]]) -> list[_Test]:
     """The variable of each test, and its conditions."""
     parsed: list[_Test] = []
-    for at, test in enumerate(as_list(data, "'tests'", 'objects such as {"variable": "age", "if": "< 30"}')):
+    for at, test in enumerate(_list(data, "'tests'", 'objects such as {"variable": "age", "if": "< 30"}')):
         check_keys(test, f"test {at}", required=("variable", "if"))
         name, said = test["variable"], test["if"]
         if not isinstance(name, str) or name not in declared:
@@ -174,11 +170,9 @@ def _states(at: int, variable: Variable, said: Sequence[Any]) -> Ranges:
 def _trees(data: Any, tests: Sequence[tuple[int, Ranges]]) -> tuple[Trees, tuple[int, ...]]:
     """The trees in flat arrays, every number of a node or a test checked, and the score that each adds to."""
     lists, outputs = [], []
-    for at, tree in enumerate(
-        as_list(data, "'trees'", 'objects such as {"score": 0, "nodes": [[0, 1, 2], -1.5, 1.5]}')
-    ):
+    for at, tree in enumerate(_list(data, "'trees'", 'objects such as {"score": 0, "nodes": [[0, 1, 2], -1.5, 1.5]}')):
         check_keys(tree, f"tree {at}", required=("nodes",), optional=("score",))
-        nodes = as_list(tree["nodes"], f"the list of nodes of tree {at}", "[test, yes, no] and leaves")
+        nodes = _list(tree["nodes"], f"the list of nodes of tree {at}", "[test, yes, no] and leaves")
         if not nodes:
             raise GraphError(f"tree {at} has no node; a tree is a leaf at least")
         outputs.append(_whole(tree["score"], f"the score of tree {at}") if "score" in tree else -1)
@@ -269,9 +263,7 @@ def _sums(data: Any, rule: Rule, outputs: tuple[int, ...]) -> Sums:
     if data.get("type", "float64") not in ("float32", "float64"):
         raise GraphError(f"the type of 'sums' is {shown(data['type'])}; it is 'float64' or 'float32'")
     groups = []
-    for at, group in enumerate(
-        as_list(data.get("groups", []), "the groups of 'sums'", 'objects such as {"trees": 10}')
-    ):
+    for at, group in enumerate(_list(data.get("groups", []), "the groups of 'sums'", 'objects such as {"trees": 10}')):
         check_keys(group, f"group {at}", required=("trees",), optional=("divisor", "weight"))
         factors = (_number(group.get(key, 1.0), f"the {key} of group {at}") for key in ("divisor", "weight"))
         groups.append(Group(_whole(group["trees"], f"the number of trees of group {at}"), *factors))
@@ -284,6 +276,18 @@ def _sums(data: Any, rule: Rule, outputs: tuple[int, ...]) -> Sums:
         _number(data.get("divisor", 1.0), "the divisor of 'sums'"),
         _numbers(data.get("end", []), "'end' of 'sums'"),
     )
+
+
+def _list(data: Any, what: str, of: str) -> Sequence[Any]:
+    if not isinstance(data, (list, tuple)):
+        raise GraphError(f"{what} is {shown(data)}; it must be a list of {of}")
+    return data
+
+
+def _text(value: Any, what: str) -> str:
+    if not isinstance(value, str):
+        raise GraphError(f"{what!r} has {shown(value)}, which is no string")
+    return value
 
 
 def _whole(value: Any, what: str) -> int:
@@ -302,4 +306,4 @@ def _number(value: Any, what: str) -> float:
 
 
 def _numbers(data: Any, what: str) -> tuple[float, ...]:
-    return tuple(_number(value, what) for value in as_list(data, what, "numbers"))
+    return tuple(_number(value, what) for value in _list(data, what, "numbers"))

@@ -126,9 +126,9 @@ class DecisionGraph(ByFields, ClassifierBase):
     def to_dict(self) -> dict[str, Any]:
         """The graph in the JSON format.
 
-        Reading that gives the same nodes, variables, classes and notes, and hence the same decisions and reasons. Nodes
-        may come in another order, and those without names are then called as they are written (`n0`, …), so it is equal
-        (`==`) only where the graph has names in that order, as one that was read from JSON has.
+        Reading that gives the same nodes, variables and classes, and hence the same decisions and reasons. Nodes may
+        come in another order, those without names are then called as they are written (`n0`, …), and `notes` are not
+        kept, so it is equal (`==`) only where the graph has names in that order, as one that was read from JSON has.
         """
         from quia.graph_dict import write
 

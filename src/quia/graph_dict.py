@@ -18,8 +18,6 @@ from quia.declarations import (
     declared_cuts,
     given_in,
     given_of,
-    notes_in,
-    notes_of,
     read_classes,
 )
 from quia.errors import GraphError, brief, did_you_mean, listed, shown
@@ -36,7 +34,7 @@ def read(data: Mapping[str, Any]) -> DecisionGraph:
     Complexity: linear in the data, but for tests that must be made consistent.
     """
     required = ("quia", "variables", "classes", "root", "nodes")
-    check_keys(data, "the graph", required=required, optional=("notes", "given"))
+    check_keys(data, "the graph", required=required, optional=("given",))
     check_version(data["quia"])
     declared = declarations(data["variables"])
     classes = read_classes(data["classes"])
@@ -57,7 +55,7 @@ def read(data: Mapping[str, Any]) -> DecisionGraph:
         labels.append(-1 if "test" in node else _class_of(name, node["class"], classes))
         edges.append(_edges(name, variables[tests[-1]], parsed[name], position) if "test" in node else ())
     unreached = [name for name in nodes if name not in position]
-    dropped = [f"dropped {len(unreached)} nodes that the root does not reach: {listed(unreached, 8)}"]
+    notes = [f"dropped {len(unreached)} nodes that the root does not reach: {listed(unreached, 8)}"]
     return DecisionGraph.build(
         variables,
         list(classes),
@@ -65,7 +63,7 @@ def read(data: Mapping[str, Any]) -> DecisionGraph:
         labels,
         edges,
         names=order,
-        notes=[*notes_in(data), *(dropped if unreached else ())],
+        notes=notes if unreached else (),
         given=given_in(data, variables),
     )
 
@@ -90,7 +88,6 @@ def write(graph: DecisionGraph) -> dict[str, Any]:
         "quia": VERSION,
         "variables": _declared(graph),
         "classes": list(graph.classes),
-        **notes_of(graph.notes),
         **given_of(graph),
         "root": graph.name(len(graph) - 1),
         "nodes": nodes,
